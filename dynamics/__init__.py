@@ -1,0 +1,1 @@
+"""Bodies, joints and the constraints between them. No cost, no horizon."""

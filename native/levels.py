@@ -1,0 +1,30 @@
+"""The choice of instruction set, made once at import.
+
+The core is built several times from the same sources (`_core_baseline`, `_core_avx2`, `_core_avx512`); importing
+one of them is the whole dispatch. The environment variable `TRISWEEP_LEVEL` names another level than the best.
+"""
+
+import importlib
+import os
+from types import ModuleType
+
+
+def load_core(name: str) -> ModuleType:
+    """The extension module of one level, which must be among `levels`."""
+    return importlib.import_module(f"._core_{name}", __package__)
+
+
+def _choose(available: list[str], wanted: str | None) -> str:
+    if not wanted:
+        return available[-1]
+    if wanted not in available:
+        raise ImportError(
+            f"TRISWEEP_LEVEL is {wanted!r}, but this processor runs {', '.join(available)}; "
+            "unset the variable to use the best of them"
+        )
+    return wanted
+
+
+levels: tuple[str, ...] = tuple(load_core("baseline").processor_levels())
+level: str = _choose(list(levels), os.environ.get("TRISWEEP_LEVEL"))
+core: ModuleType = load_core(level)

@@ -1,0 +1,1 @@
+"""Optimal-control problems: time, cost, constraints, the solution, MPC."""

@@ -1,0 +1,1 @@
+"""Ready robots and ready tasks."""

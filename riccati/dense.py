@@ -36,9 +36,15 @@ class DenseSystem:
 
 @dataclass(frozen=True)
 class DenseSolution:
-    """The answer of `solve`: z and the multipliers y of least norm, cut by stage; NaN unless the status is solved."""
+    """The answer of `solve`: z and the multipliers y of least norm, cut by stage; NaN unless the status is solved.
+
+    curvature: the smallest eigenvalue of the reduced Hessian, relative to the largest entry of H
+    independent: whether no equality is implied by the others, so that the multipliers are unique
+    """
 
     status: str
+    curvature: float
+    independent: bool
     u: list[Array]
     x: list[Array]
     costates: list[Array]
@@ -84,7 +90,8 @@ def solve(problem: LQProblem) -> DenseSolution:
     if np.abs(C @ z + c).max(initial=0.0) > 1e-9 * (1.0 + np.abs(c).max(initial=0.0)):
         status = "inconsistent"
     reduced = Z.T @ H @ Z
-    if np.linalg.eigvalsh(reduced).min(initial=np.inf) <= TOLERANCE * np.abs(H).max(initial=0.0):
+    curvature = np.linalg.eigvalsh(reduced).min(initial=np.inf) / max(np.abs(H).max(initial=0.0), 1e-300)
+    if curvature <= TOLERANCE:
         status = "indefinite"
     y = np.full(len(c), np.nan)
     if status != "solved":
@@ -94,6 +101,8 @@ def solve(problem: LQProblem) -> DenseSolution:
         y = -U[:, :rank] @ ((Vt[:rank] @ (H @ z + h)) / sigma[:rank])
     return DenseSolution(
         status,
+        curvature,
+        independent=rank == len(c),
         u=[z[piece] for piece in system.u],
         x=[z[piece] for piece in system.x],
         costates=[y[piece] for piece in system.costates],

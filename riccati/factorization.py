@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from ..native import core
@@ -23,7 +25,10 @@ def factorize(problem: LQProblem) -> Factorization:
 
 
 class Factorization:
-    """The factored matrices of a problem. Where the reduced Hessian is not positive definite, solutions say so."""
+    """The factored matrices of a problem. Where the reduced Hessian is not positive definite, solutions say so.
+
+    Safe to use from several threads: one solve at a time goes through the core.
+    """
 
     def __init__(self, problem: LQProblem):
         if not isinstance(problem, LQProblem):
@@ -41,6 +46,7 @@ class Factorization:
             H = np.block([[s.R, s.S.T], [s.S, s.Q]])
             E = np.zeros((0, 0)) if s.parent is None else np.hstack([s.B, s.A])
             self._core.set_stage(k, H, np.hstack([s.Gu, s.Gx]), E)
+        self._lock = Lock()
         failed = self._core.factor()
         self._indefinite: tuple[int, ...] = (failed,) if failed >= 0 else ()
 
@@ -52,11 +58,12 @@ class Factorization:
         if self._indefinite:
             return _unsolved(problem, "indefinite", self._indefinite)
         stages = problem.stages
-        self._set_vectors(problem)
-        status, residuals, refined = self._core.solve()
-        if status == "inconsistent":
-            return _unsolved(problem, status, self._stages_in_conflict())
-        u, x, costates, multipliers = self._core.unknowns()
+        with self._lock:
+            self._set_vectors(problem)
+            status, residuals, refined = self._core.solve()
+            if status == "inconsistent":
+                return _unsolved(problem, status, self._stages_in_conflict())
+            u, x, costates, multipliers = self._core.unknowns()
         nx = [s.nx for s in stages]
         x = _cut(x, nx)
         u = _cut(u, [s.nu for s in stages])
@@ -96,10 +103,12 @@ class Factorization:
 
     def _read(self, problem: LQProblem) -> tuple[list[Gain], list[CostToGo]]:
         """What the sweep holds for this right-hand side; another one, or a refinement, may have gone through since."""
-        self._set_vectors(problem)
-        self._core.sweep()
         count = range(len(problem.stages))
-        return [Gain(*self._core.feedback(k)) for k in count], [CostToGo(*self._core.cost_to_go(k)) for k in count]
+        with self._lock:
+            self._set_vectors(problem)
+            self._core.sweep()
+            gains = [Gain(*self._core.feedback(k)) for k in count]
+            return gains, [CostToGo(*self._core.cost_to_go(k)) for k in count]
 
 
 def _cut(flat: Array, sizes: list[int]) -> list[Array]:

@@ -254,12 +254,7 @@ def _check_stage(index: int, stage: Stage, earlier: list[Stage]) -> Stage:
 
     if stage.Q is None or stage.q is None:
         raise ProblemError(f"{where}: {'Q' if stage.Q is None else 'q'} is None, expected an array")
-    edge = {"A": None, "B": None, "b": None}
-    parent = _check_parent(index, stage)
-    if parent is not None:
-        px, pu = earlier[parent].nx, earlier[parent].nu
-        edge = {"A": field("A", nx, px), "B": field("B", nx, pu), "b": field("b", nx)}
-    return Stage(
+    checked = Stage(
         Q=_symmetric(f"{where}: Q", stage.Q, nx),
         q=field("q", nx),
         R=_symmetric(f"{where}: R", np.zeros((nu, nu)) if stage.R is None else stage.R, nu),
@@ -268,9 +263,12 @@ def _check_stage(index: int, stage: Stage, earlier: list[Stage]) -> Stage:
         Gx=field("Gx", ng, nx),
         Gu=field("Gu", ng, nu),
         g=field("g", ng),
-        parent=parent,
-        **edge,
     )
+    parent = _check_parent(index, stage)
+    if parent is None:
+        return checked
+    px, pu = earlier[parent].nx, earlier[parent].nu
+    return replace(checked, parent=parent, A=field("A", nx, px), B=field("B", nx, pu), b=field("b", nx))
 
 
 def _check_parent(index: int, stage: Stage) -> int | None:

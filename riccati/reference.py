@@ -6,9 +6,9 @@ paper is what has taken in the children. Four verbs: a leaf and a stage are `eli
 more with its state in the role of the control, and `expand` goes forward.
 
 Two things go beyond the paper. After the controls, the elimination of the rows goes on through the states, so
-that a stage never passes more rows than it has states, and what is left over is the test of consistency. And every
-row carries the size of the terms that were summed into it, so that a rank decision compares a pivot with the
-rounding it could be made of, whatever the units.
+that a stage never passes more rows than it has states; rows in which no variable is left are implied by the others,
+or contradict them, and the finished trajectory tells which. And every row carries the size of the terms that were
+summed into it, so that a rank decision compares a pivot with the rounding it could be made of, whatever the units.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from .problem import Array, LQProblem
 
 # A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
 RANK_TOLERANCE = 1e-10
-# A row that no variable is left in must have a right-hand side below this share of the terms summed into it.
-CONSISTENCY_TOLERANCE = 1e-9
+# A row of the equalities is violated when its residual is above the first share of its largest terms plus the second
+# share, for rounding, of what they would be if every variable had the size of the largest one.
+CONSISTENCY_TOLERANCE, ROUNDING_TOLERANCE = 1e-9, 1e-13
 # A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
 CURVATURE_TOLERANCE = 1e-14
 
@@ -37,15 +38,14 @@ class Elimination:
     """min 1/2 z'Hz + h'z over u, subject to G z + g = 0, as a function of x: what `eliminate` found.
 
     rows, L: the order of the rows and the unit lower factor: L [U1 (I Y); Gx; 0] = G[rows], columns (u1, u2, x)
-    free: the indices of u1 (solved from the rows, u1 = -(Y y + w)) in z, and of y = (u2, x)
+    pivots, rest: the indices in z of u1 (solved from the rows, u1 = -(Y y + w)) and of y = (u2, x)
     H1: the rows of H at u1, columns (u1, y)
     K, Z: Cholesky factor of the Hessian of u2, and Z = S K^-T
-    P, Gx: cost-to-go and rows left on x
+    P, Gx: cost-to-go, and rows left on x, scaled to a largest entry of 1
     """
 
     nu: int
     rank: int
-    rank_x: int
     rows: Array
     L: Array
     U1: Array
@@ -57,16 +57,14 @@ class Elimination:
     Z: Array
     P: Array
     Gx: Array
-    Gx_size: Array
+    scale: Array
 
-    def reduce(self, h: Array, g: Array, g_size: Array):
-        """(p, gx, size of gx), and what `expand` needs of this right-hand side; with the left-over rows and sizes."""
-        rank, passed = self.rank, self.rank + self.rank_x
+    def reduce(self, h: Array, g: Array) -> tuple[Array, Array]:
+        """p and the right-hand side of the rows left on x; what `expand` needs of it is kept."""
+        rank, passed = self.rank, self.rank + len(self.Gx)
         c = g[self.rows].copy()
-        size = g_size[self.rows].copy()
         for j in range(passed):
             c[j + 1 :] -= self.L[j + 1 :, j] * c[j]
-            size[j + 1 :] += np.abs(self.L[j + 1 :, j]) * size[j]
         w = np.linalg.solve(self.U1, c[:rank])
         h1 = h[self.pivots]
         reduced = h[self.rest] - self.H1[:, rank:].T @ w - self.Y.T @ (h1 - self.H1[:, :rank] @ w)
@@ -74,7 +72,7 @@ class Elimination:
         y_u = scipy.linalg.solve_triangular(self.K, reduced[:nu2], lower=True) if nu2 else np.zeros(0)
         p = reduced[nu2:] - self.Z @ y_u
         self.memory = w, h1, y_u
-        return p, c[rank:passed], size[rank:passed], c[passed:], size[passed:]
+        return p, self.scale * c[rank:passed]
 
     def expand(self, x: Array, eta_x: Array) -> tuple[Array, Array]:
         """u and the multipliers of the rows of G, from x and the multipliers of the rows left on x."""
@@ -87,7 +85,7 @@ class Elimination:
         z[self.pivots], z[self.rest] = u1, y
         eta1 = -(self.H1 @ np.concatenate([u1, y]) + h1)
         eta = np.zeros(len(self.rows))
-        eta[self.rows] = self.unwind(np.concatenate([np.linalg.solve(self.U1.T, eta1), eta_x]))
+        eta[self.rows] = self.unwind(np.concatenate([np.linalg.solve(self.U1.T, eta1), self.scale * eta_x]))
         return z[: self.nu], eta
 
     def unwind(self, eta: Array) -> Array:
@@ -119,11 +117,11 @@ def eliminate(H: Array, G: Array, G_size: Array, nu: int, diagonal: Array) -> El
     nu2 = nu - rank
     K = _cholesky(Hyy[:nu2, :nu2], np.maximum(diagonal[columns[rank:nu]], np.abs(np.diag(Hyy)[:nu2])))
     Z = scipy.linalg.solve_triangular(K, Hyy[nu2:, :nu2].T, lower=True).T if nu2 else Hyy[nu2:, :nu2]
-    return Elimination(
-        nu, rank, total - rank, rows, L, U1, Y, pivots, rest,
-        H1=np.hstack([H11, H1y]), K=K, Z=Z, P=Hyy[nu2:, nu2:] - Z @ Z.T,
-        Gx=G[rank:total, nu:][:, np.argsort(columns[nu:])], Gx_size=size[rank:total, 1],
-    )  # fmt: skip
+    P = Hyy[nu2:, nu2:] - Z @ Z.T
+    Gx = G[rank:total, nu:][:, np.argsort(columns[nu:])]
+    scale = 1.0 / np.abs(Gx).max(1, initial=0.0)
+    H1 = np.hstack([H11, H1y])
+    return Elimination(nu, rank, rows, L, U1, Y, pivots, rest, H1, K, Z, P, scale[:, None] * Gx, scale)
 
 
 def _pivot(G, size, L, rows, columns, first, block: slice, part: int) -> int:
@@ -179,65 +177,28 @@ def solve(problem: LQProblem) -> ReferenceSolution:
     """Backward over the matrices, backward over the vectors, forward."""
     stages = problem.stages
     children = [[c for c, s in enumerate(stages) if s.parent == k] for k in range(len(stages))]
-    free = problem.initial_state is None
     E = [None if s.parent is None else np.hstack([s.B, s.A]) for s in stages]
-    sweep: list[Elimination] = [None] * len(stages)
-    failed = ReferenceSolution("indefinite", [], [], [], [])
+    try:
+        sweep, root = factor(problem, children, E)
+    except Indefinite:
+        return ReferenceSolution("indefinite", [], [], [], [])
 
+    p, gx = [None] * len(stages), [None] * len(stages)
     for k in reversed(range(len(stages))):
         s = stages[k]
-        H = np.block([[s.R, s.S.T], [s.S, s.Q]])
-        diagonal = np.abs(np.diag(s.R))
-        G = [np.hstack([s.Gu, s.Gx])]
-        size = [np.column_stack([np.abs(s.Gu).max(1, initial=0.0), np.abs(s.Gx).max(1, initial=0.0)])]
-        for c in children[k]:
-            H = H + E[c].T @ sweep[c].P @ E[c]
-            G.append(sweep[c].Gx @ E[c])
-            terms = np.abs(sweep[c].Gx) @ np.abs(E[c])
-            size.append(np.column_stack([terms[:, : s.nu].max(1, initial=0.0), terms[:, s.nu :].max(1, initial=0.0)]))
-        diagonal = np.maximum(diagonal, np.abs(np.diag(H)[: s.nu]))
-        try:
-            sweep[k] = eliminate(H, np.vstack(G), np.vstack(size), s.nu, diagonal)
-        except Indefinite:
-            return failed
-    top = sweep[0]
-    if free:
-        nx = stages[0].nx
-        try:
-            size = np.column_stack([top.Gx_size, np.zeros_like(top.Gx_size)])
-            root = eliminate(top.P, top.Gx, size, nx, np.abs(np.diag(top.P)))
-        except Indefinite:
-            return failed
-
-    def consistent(rest, rest_size):
-        return bool((np.abs(rest) <= CONSISTENCY_TOLERANCE * rest_size).all())
-
-    p, gx, gx_size = [None] * len(stages), [None] * len(stages), [None] * len(stages)
-    failed = ReferenceSolution("inconsistent", [], [], [], [])
-    for k in reversed(range(len(stages))):
-        s = stages[k]
-        h, g, size = np.concatenate([s.r, s.q]), [s.g], [np.abs(s.g)]
+        h, g = np.concatenate([s.r, s.q]), [s.g]
         for c in children[k]:
             b = stages[c].b
             h = h + E[c].T @ (p[c] + sweep[c].P @ b)
             g.append(gx[c] + sweep[c].Gx @ b)
-            size.append(gx_size[c] + np.abs(sweep[c].Gx) @ np.abs(b))
-        p[k], gx[k], gx_size[k], *rest = sweep[k].reduce(h, np.concatenate(g), np.concatenate(size))
-        if not consistent(*rest):
-            return failed
+        p[k], gx[k] = sweep[k].reduce(h, np.concatenate(g))
 
-    if free:
-        *_, rest, rest_size = root.reduce(p[0], gx[0], gx_size[0])
-        x0, eta0 = root.expand(np.zeros(0), np.zeros(0))
+    x, u, costates, multipliers, eta_x = ([None] * len(stages) for _ in range(5))
+    if root is None:
+        x[0], eta_x[0] = problem.initial_state, np.zeros(len(gx[0]))
     else:
-        x0, eta0 = problem.initial_state, np.zeros(len(gx[0]))
-        rest, rest_size = top.Gx @ x0 + gx[0], gx_size[0] + np.abs(top.Gx) @ np.abs(x0)
-    if not consistent(rest, rest_size):
-        return failed
-
-    x, u, costates, multipliers = ([None] * len(stages) for _ in range(4))
-    eta_x = [None] * len(stages)
-    x[0], eta_x[0] = x0, eta0
+        root.reduce(p[0], gx[0])
+        x[0], eta_x[0] = root.expand(np.zeros(0), np.zeros(0))
     for k, s in enumerate(stages):
         costates[k] = sweep[k].P @ x[k] + p[k] + sweep[k].Gx.T @ eta_x[k]
         u[k], eta = sweep[k].expand(x[k], eta_x[k])
@@ -246,6 +207,41 @@ def solve(problem: LQProblem) -> ReferenceSolution:
             x[c] = E[c] @ np.concatenate([u[k], x[k]]) + stages[c].b
             eta_x[c] = eta[row : row + len(gx[c])]
             row += len(gx[c])
-    if free:
+    if root is not None:
         costates[0] = np.zeros(0)
-    return ReferenceSolution("solved", x, u, costates, multipliers)
+    status = "inconsistent" if _violates_equalities(problem, x, u) else "solved"
+    return ReferenceSolution(status, x, u, costates, multipliers)
+
+
+def factor(problem: LQProblem, children: list[list[int]], E: list[Array]) -> tuple[list[Elimination], Elimination | None]:
+    """The elimination of every stage, leaves first, and of the root's state where it is free."""
+    stages = problem.stages
+    sweep: list[Elimination] = [None] * len(stages)
+    for k in reversed(range(len(stages))):
+        s = stages[k]
+        H = np.block([[s.R, s.S.T], [s.S, s.Q]])
+        G, terms = [np.hstack([s.Gu, s.Gx])], [np.abs(np.hstack([s.Gu, s.Gx]))]
+        for c in children[k]:
+            H = H + E[c].T @ sweep[c].P @ E[c]
+            G.append(sweep[c].Gx @ E[c])
+            terms.append(np.abs(sweep[c].Gx) @ np.abs(E[c]))
+        terms = np.vstack(terms)
+        size = np.column_stack([terms[:, : s.nu].max(1, initial=0.0), terms[:, s.nu :].max(1, initial=0.0)])
+        diagonal = np.maximum(np.abs(np.diag(s.R)), np.abs(np.diag(H)[: s.nu]))
+        sweep[k] = eliminate(H, np.vstack(G), size, s.nu, diagonal)
+    if problem.initial_state is not None:
+        return sweep, None
+    P, Gx = sweep[0].P, sweep[0].Gx
+    size = np.column_stack([np.ones(len(Gx)), np.zeros(len(Gx))])
+    return sweep, eliminate(P, Gx, size, len(P), np.abs(np.diag(P)))
+
+
+def _violates_equalities(problem: LQProblem, x: list[Array], u: list[Array]) -> bool:
+    largest = max(np.abs(v).max(initial=0.0) for v in x + u)
+    for s, x_k, u_k in zip(problem.stages, x, u):
+        here = max(np.abs(u_k).max(initial=0.0), np.abs(x_k).max(initial=0.0))
+        entry = np.abs(np.hstack([s.Gu, s.Gx])).max(1, initial=0.0)
+        limit = CONSISTENCY_TOLERANCE * (np.abs(s.g) + entry * here) + ROUNDING_TOLERANCE * entry * largest
+        if (np.abs(s.Gu @ u_k + s.Gx @ x_k + s.g) > limit).any():
+            return True
+    return False

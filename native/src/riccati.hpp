@@ -51,8 +51,9 @@ public:
 
     enum class Status { solved, inconsistent, inaccurate };
 
-    // A row of the equalities is violated when its residual is above this share of its largest terms.
-    static constexpr double CONSISTENCY_TOLERANCE = 1e-9;
+    // A row of the equalities is violated when its residual is above the first share of its largest terms plus the
+    // second share, for rounding, of what they would be if every variable had the size of the largest one.
+    static constexpr double CONSISTENCY_TOLERANCE = 1e-9, ROUNDING_TOLERANCE = 1e-13;
     // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
     static constexpr double REFINEMENT_TOLERANCE = 1e-12;
     static constexpr double ACCURACY_TOLERANCE = 1e-9;
@@ -195,15 +196,16 @@ public:
 
     // Whether a row of the equalities does not hold at `point`, given the residual there.
     bool violates_equalities(const Vectors& rhs, const Unknowns& point, const Vectors& residual) const {
-        double largest = 0.0;
-        for (int i = 0; i < size_z; ++i) largest = std::max(largest, std::fabs(point.z[i]));
-        for (const Stage& s : stages)
+        const double largest = largest_entry(size_z, point.z);
+        for (const Stage& s : stages) {
+            const double here = largest_entry(s.n, point.z + s.at_z);
             for (int i = 0; i < s.ng; ++i) {
-                double entry = 0.0;
-                for (int t = 0; t < s.n; ++t) entry = std::max(entry, std::fabs(s.G[t + i * s.n]));
-                const double terms = std::fabs(rhs.g[s.at_g + i]) + entry * largest;
-                if (!(std::fabs(residual.g[s.at_g + i]) <= CONSISTENCY_TOLERANCE * terms)) return true;
+                const double entry = largest_entry(s.n, s.G + i * s.n);
+                const double limit = CONSISTENCY_TOLERANCE * (std::fabs(rhs.g[s.at_g + i]) + entry * here) +
+                                     ROUNDING_TOLERANCE * entry * largest;
+                if (!(std::fabs(residual.g[s.at_g + i]) <= limit)) return true;
             }
+        }
         return false;
     }
 
@@ -307,10 +309,8 @@ private:
     }
 
     void measure_row(Stage& s, int i, const double* row) {
-        double u = 0.0, x = 0.0;
-        for (int t = 0; t < s.up; ++t) u = std::max(u, std::fabs(row[t]));
-        for (int t = s.up; t < s.n; ++t) x = std::max(x, std::fabs(row[t]));
-        s.sweep.size_u[i] = u, s.sweep.size_x[i] = x;
+        s.sweep.size_u[i] = largest_entry(s.up, row);
+        s.sweep.size_x[i] = largest_entry(s.n - s.up, row + s.up);
     }
 
     // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
@@ -354,6 +354,12 @@ private:
         std::copy(s.sweep.p, s.sweep.p + xp, lambda);
         multiply_add(xp, s.nx, s.sweep.P, xp, x, lambda);
         multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
+    }
+
+    static double largest_entry(int count, const double* values) {
+        double largest = 0.0;
+        for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
+        return largest;
     }
 
     static double worse(double a, double b) { return b > a || b != b ? b : a; }

@@ -10,33 +10,31 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .articulation import Articulation
-from .motion import base_acceleration, motion
+from .motion import Motion, base_acceleration, motion
 from .scalar import Array, pick, place, rows
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-def aba(
-    model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
-    external: Sequence[Array | None] | None = None,
-    added_inertia: dict[int, Array] | None = None,
-) -> Array:
-    """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body, `added_inertia` a (6, 6) on some."""
+def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
+    """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
-    X = move.X
-    H = [body.matrix for body in model.lumped]
-    f = [-body.spin_force(W) for body, W in zip(model.lumped, move.W)]
-    for i in range(model.size):
-        if external is not None and external[i] is not None:
-            f[i] = f[i] + external[i]
-        if added_inertia and i in added_inertia:
-            H[i] = H[i] + added_inertia[i]
+    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    return sweeps(model, move, H, f, tau)[0]
 
-    joints, Du = [None] * model.size, [None] * model.size
+
+def applied_forces(model: Model, move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
+    """f of every body before the sweeps: external forces less those that keep it turning."""
+    f = [-body.spin_force(W) for body, W in zip(model.lumped, move.W)]
+    if external is None:
+        return f
+    return [force if more is None else force + more for force, more in zip(f, external)]
+
+
+def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array) -> tuple[Array, list[Array]]:
+    """The backward sweep and the roll-out for inertias H and forces f of the bodies: joint and body accelerations."""
+    X, joints, Du = move.X, [None] * model.size, [None] * model.size
     for i in reversed(range(model.size)):
         parent, part = model.parents[i], model.v_slices[i]
         joints[i] = Articulation(model.joints[i].axes, H[i], model.armature[part])
@@ -53,7 +51,7 @@ def aba(
         joint_acceleration, acceleration = joints[i].accelerate(X[i].motion(a_parent) + move.ab[i], Du[i])
         qdd.append(joint_acceleration)
         a.append(acceleration)
-    return rows(qdd)
+    return rows(qdd), a
 
 
 def reaction(joint: Articulation, f: Array, u: Array, tau: Array) -> Array:

@@ -69,6 +69,13 @@ def of_matrix(R: np.ndarray) -> np.ndarray:
     return q if q[3, 0] >= 0 else -q
 
 
+def near_identity(R: Array) -> Array:
+    """The unit quaternion of a rotation by less than pi, on numbers and symbols."""
+    x, y, z = (entry(R, i, j) - entry(R, j, i) for i, j in ((2, 1), (0, 2), (1, 0)))
+    w = sqrt(1 + entry(R, 0, 0) + entry(R, 1, 1) + entry(R, 2, 2)) / 2
+    return rows([x / (4 * w), y / (4 * w), z / (4 * w), w])
+
+
 def product(p: Array, q: Array) -> Array:
     """The rotation q followed, in the outer frame, by p."""
     u, s, v, t = p[:3, :], entry(p, 3, 0), q[:3, :], entry(q, 3, 0)

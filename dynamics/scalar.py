@@ -68,6 +68,12 @@ def grid(blocks: Sequence[Sequence[Array]]) -> Array:
     return rows([columns(line) for line in blocks])
 
 
+def block_diagonal(blocks: Sequence[Array]) -> Array:
+    """Square blocks along the diagonal, zeros elsewhere."""
+    n = range(len(blocks))
+    return grid([[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n])
+
+
 def entry(x: Array, i: int, j: int) -> Array:
     """x[i, j] as a 1 x 1 matrix."""
     return x[i : i + 1, j : j + 1]
@@ -114,6 +120,14 @@ def where(condition, yes, no) -> Array:
 def dot(x: Array, y: Array) -> Array:
     """Inner product of two columns, 1 x 1."""
     return x.T @ y
+
+
+def sample(x: Array, rng: np.random.Generator) -> np.ndarray:
+    """x as numbers: its symbols, if it has any, drawn at random."""
+    if not is_symbolic(x):
+        return x
+    symbols = ca.symvar(x)
+    return np.array(ca.Function("sample", symbols, [x]).call(list(rng.uniform(-1.0, 1.0, len(symbols))))[0])
 
 
 def pivot(d: Array, scale: Array) -> Array:

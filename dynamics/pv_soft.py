@@ -1,0 +1,40 @@
+"""Constrained forward dynamics with MuJoCo's soft Gauss principle (000 Sec. VI, eqs. 50 to 52): ABA with heavier links.
+
+A constraint K a = k becomes the cost 1/2 (K a - k)' R^-1 (K a - k); its force is R^-1 (k - K a). Always solvable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .aba import applied_forces, sweeps
+from .constraint import Constraint, prepare
+from .motion import motion
+from .scalar import Array, symmetric
+
+if TYPE_CHECKING:
+    from .model import Model
+
+# Compliance R (m/s^2 a newton) of a soft constraint: 000 Fig. 3 finds weights of 1e8 to be about the best trade.
+SOFTNESS = 1e-7
+
+
+def pv_soft(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    constraints: Sequence[Constraint],
+    external: Sequence[Array | None] | None = None,
+    softness: float = SOFTNESS,
+) -> tuple[Array, list[Array]]:
+    """Joint accelerations (nv, 1) and the constraints' forces, R = softness 1."""
+    move = motion(model, q, v)
+    soft = prepare(model, constraints, q, v, move)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    for row in soft:
+        H[row.body] = H[row.body] + symmetric(row.K.T @ row.K) / softness  # eq. 52
+        f[row.body] = f[row.body] + row.K.T @ row.k / softness
+    qdd, a = sweeps(model, move, H, f, tau)
+    return qdd, [(row.k - row.K @ a[row.body]) / softness for row in soft]

@@ -8,14 +8,15 @@ import numpy as np
 
 from .motion import transforms
 from .scalar import Array, grid, pick
+from .spatial import Transform
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-def blocks(model: Model, q: Array) -> dict[tuple[int, int], Array]:
+def blocks(model: Model, X: list[Transform]) -> dict[tuple[int, int], Array]:
     """The blocks M[i, j] of joint i with each ancestor j (and itself): all that is not zero or mirrored."""
-    X, composite = transforms(model, q), list(model.lumped)
+    composite = list(model.lumped)
     M = {}
     for i in reversed(range(model.size)):
         axes, armature = model.joints[i].axes, np.diag(model.armature[model.v_slices[i]])
@@ -33,7 +34,7 @@ def blocks(model: Model, q: Array) -> dict[tuple[int, int], Array]:
 
 def crba(model: Model, q: Array) -> Array:
     """The mass matrix (nv, nv)."""
-    M = blocks(model, q)
+    M = blocks(model, transforms(model, q))
     for (i, j), block in list(M.items()):
         M[j, i] = block.T
     size = [joint.nv for joint in model.joints]

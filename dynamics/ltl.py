@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraint import Constraint, Rows, prepare
+from .constraint import Constraint, prepare
 from .crba import blocks
 from .kinematics import row_jacobian
-from .motion import Motion, base_acceleration, motion
+from .motion import motion
 from .pv_soft import SOFTNESS
-from .rnea import rnea
-from .scalar import Array, Factor, columns, entry, grid, pivot, place, rows, symmetric
-from .spatial import Transform
+from .rnea import body_accelerations, newton_euler
+from .scalar import Array, Factor, columns, entry, grid, pivot, rows, symmetric
 
 if TYPE_CHECKING:
     from .model import Model
@@ -49,9 +48,8 @@ class LTL:
                 B[i] = B[i] - entry(self.L[k], 0, place) * B[k]
         return B
 
-    def solve(self, b: Array) -> Array:
-        """M^-1 b for a column."""
-        y = self.inward({k: entry(b, k, 0) for k in range(len(self.d))})
+    def outward(self, y: dict[int, Array]) -> Array:
+        """L^-1 D^-1 y for all dofs, as a column."""
         x: list[Array] = []
         for k, chain in enumerate(self.chain):
             xk = self.d[k] * y[k]
@@ -60,22 +58,20 @@ class LTL:
             x.append(xk)
         return rows(x)
 
-    def delassus(self, jacobians: Sequence[dict[int, Array]]) -> Array:
-        """J M^-1 J' for the transposed Jacobian rows of each constraint, by dof."""
-        Y = [self.inward(J) for J in jacobians]
-        scaled = [{k: self.d[k] * y for k, y in each.items()} for each in Y]
-        G = [[None] * len(Y) for _ in Y]
-        for a, b in ((a, b) for a in range(len(Y)) for b in range(a, len(Y))):
-            common = sorted(Y[a].keys() & Y[b].keys())
-            zero = np.zeros((_width(Y[a]), _width(Y[b])))
-            G[a][b] = sum((Y[a][k].T @ scaled[b][k] for k in common), zero)
-            G[b][a] = G[a][b].T
-            if a == b:
-                G[a][a] = symmetric(G[a][a])
-        return grid(G)
+    def form(self, Y: Sequence[dict[int, Array]], Z: Sequence[dict[int, Array]]) -> list[list[Array]]:
+        """The blocks Y_a D^-1 Z_b' over the dofs that both have, a <= b where Y is Z."""
+        scaled = [{k: self.d[k] * z for k, z in each.items()} for each in Z]
+        return [
+            [sum((y[k].T @ z[k] for k in y.keys() & z.keys()), np.zeros((width(y), width(z)))) for z in scaled] for y in Y
+        ]
+
+    def delassus(self, Y: Sequence[dict[int, Array]]) -> Array:
+        """J M^-1 J' for Y = J L^-1 of each constraint, transposed and by dof."""
+        G = self.form(Y, Y)
+        return symmetric(grid(G))
 
 
-def _width(rows_by_dof: dict[int, Array]) -> int:
+def width(rows_by_dof: dict[int, Array]) -> int:
     return next(iter(rows_by_dof.values())).shape[1]
 
 
@@ -98,10 +94,10 @@ def dof_row(model: Model, M: dict[tuple[int, int], Array], k: int, chain: list[i
     return columns([entry(M[i, joint[c]], k - start[i].start, c - start[joint[c]].start) for c in chain])
 
 
-def jacobian_rows(model: Model, X: list[Transform], body: int, K: Array) -> dict[int, Array]:
-    """The transposed Jacobian of rows K (m, 6) on a body: (1, m) for each dof that moves it."""
+def transposed(model: Model, J: dict[int, Array]) -> dict[int, Array]:
+    """The transpose of a Jacobian given by joint blocks (m, nv_i): its rows (1, m) by dof."""
     found = {}
-    for i, block in row_jacobian(model, X, body, K).items():
+    for i, block in J.items():
         for n in range(block.shape[1]):
             found[model.v_slices[i].start + n] = block[:, n : n + 1].T
     return found
@@ -118,17 +114,17 @@ def ltl(
     """Joint accelerations (nv, 1) and the constraints' forces, by the Delassus matrix."""
     move = motion(model, q, v)
     prepared = prepare(model, constraints, q, v, move)
-    J = [jacobian_rows(model, move.X, row.body, row.K) for row in prepared]
-    M = LTL(model, blocks(model, q))
-    free = M.solve(tau - rnea(model, q, v, np.zeros((model.nv, 1)), external))
+    at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
+    M = LTL(model, blocks(model, move.X))
+    y = M.inward(by_dof(tau - newton_euler(model, move, at_rest, external)))
     if not constraints:
-        return free, []
-    target = rows([row.k for row in prepared]) - rows(accelerations(model, move, prepared, free))
-    stacked = Factor(M.delassus(J)).solve(target)
+        return M.outward(y), []
+    Y = [M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.K))) for row in prepared]
+    missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(prepared, M.form(Y, [y]))]
+    stacked = Factor(M.delassus(Y)).solve(rows(missing))
     ends = np.cumsum([row.k.shape[0] for row in prepared])
     forces = [stacked[end - row.k.shape[0] : end, :] for end, row in zip(ends, prepared)]
-    push = generalized(model, J, forces)
-    return free + M.solve(push), forces
+    return M.outward(pushed(y, Y, forces)), forces
 
 
 def ltl_soft(
@@ -143,36 +139,31 @@ def ltl_soft(
     """The soft Gauss principle of `pv_soft` in joint space: M + J' R^-1 J has the zeros of M."""
     move = motion(model, q, v)
     prepared = prepare(model, constraints, q, v, move)
-    blocks_of_M, pull = blocks(model, q), np.zeros((model.nv, 1))
-    zero = np.zeros((model.nv, 1))
-    drift = accelerations(model, move, prepared, zero)
-    for row, at_rest in zip(prepared, drift):
-        J = row_jacobian(model, move.X, row.body, row.K)
-        for i, Ji in J.items():
-            for j, Jj in J.items():
-                if j <= i:
-                    blocks_of_M[i, j] = blocks_of_M[i, j] + Ji.T @ Jj / softness
-        transposed = jacobian_rows(model, move.X, row.body, row.K)
-        pull = pull + generalized(model, [transposed], [(row.k - at_rest) / softness])
-    h = rnea(model, q, v, zero, external)
-    qdd = LTL(model, blocks_of_M).solve(tau - h + pull)
-    reached = accelerations(model, move, prepared, qdd)
-    return qdd, [(row.k - a) / softness for row, a in zip(prepared, reached)]
+    at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
+    M = blocks(model, move.X)
+    missing = [(row.k - row.K @ at_rest[row.body]) / softness for row in prepared]
+    jacobians = [row_jacobian(model, move.X, row.body, row.K) for row in prepared]
+    for J in jacobians:
+        scaled = {i: block / softness for i, block in J.items()}
+        for i, j in ((i, j) for i in J for j in J if j <= i):
+            M[i, j] = M[i, j] + J[i].T @ scaled[j]
+    J = [transposed(model, each) for each in jacobians]
+    force = by_dof(tau - newton_euler(model, move, at_rest, external))
+    M = LTL(model, M)
+    qdd = M.outward(M.inward(pushed(force, J, missing)))
+    reached = [sum(Jc[k].T * entry(qdd, k, 0) for k in Jc) for Jc in J]
+    return qdd, [pull - Ja / softness for pull, Ja in zip(missing, reached)]
 
 
-def accelerations(model: Model, move: Motion, prepared: Sequence[Rows], qdd: Array) -> list[Array]:
-    """K a of every constraint for joint accelerations qdd, gravity taken off."""
-    a: list[Array] = []
-    for i, parent in enumerate(model.parents):
-        above = move.X[i].motion(base_acceleration(model) if parent < 0 else a[parent])
-        a.append(above + move.ab[i] + place(qdd[model.v_slices[i], :], model.joints[i].axes, 6))
-    return [row.K @ a[row.body] for row in prepared]
+def by_dof(x: Array) -> dict[int, Array]:
+    """The entries of a column, by dof."""
+    return {k: entry(x, k, 0) for k in range(x.shape[0])}
 
 
-def generalized(model: Model, jacobians: Sequence[dict[int, Array]], forces: Sequence[Array]) -> Array:
-    """J' lambda (nv, 1)."""
-    total: list[Array] = [np.zeros((1, 1))] * model.nv
-    for J, force in zip(jacobians, forces):
-        for k, row in J.items():
+def pushed(y: dict[int, Array], Y: Sequence[dict[int, Array]], forces: Sequence[Array]) -> dict[int, Array]:
+    """y + sum Y' lambda."""
+    total = dict(y)
+    for each, force in zip(Y, forces):
+        for k, row in each.items():
             total[k] = total[k] + row @ force
-    return rows(total)
+    return total

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .motion import base_acceleration, motion
+from .motion import Motion, base_acceleration, motion
 from .scalar import Array, pick, place, rows
 from .spatial import axial, cross, skew
 
@@ -20,20 +20,34 @@ if TYPE_CHECKING:
 def rnea(model: Model, q: Array, v: Array, a: Array, external: Sequence[Array | None] | None = None) -> Array:
     """Joint forces tau (nv, 1) for accelerations a; `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
-    X, accelerations, f = move.X, [], []
+    tau = newton_euler(model, move, body_accelerations(model, move, a), external)
+    return tau + model.armature.reshape(-1, 1) * a
+
+
+def body_accelerations(model: Model, move: Motion, a: Array) -> list[Array]:
+    """The forward sweep: accelerations of the bodies, linear part classical, gravity taken off."""
+    found: list[Array] = []
     for i, parent in enumerate(model.parents):
-        a_parent = base_acceleration(model) if parent < 0 else accelerations[parent]
+        above = base_acceleration(model) if parent < 0 else found[parent]
         joint = place(a[model.v_slices[i], :], model.joints[i].axes, 6)
-        accelerations.append(X[i].motion(a_parent) + move.ab[i] + joint)
+        found.append(move.X[i].motion(above) + move.ab[i] + joint)
+    return found
+
+
+def newton_euler(
+    model: Model, move: Motion, accelerations: Sequence[Array], external: Sequence[Array | None] | None = None
+) -> Array:
+    """The backward sweep: joint forces (nv, 1) for the accelerations of the bodies."""
+    f = []
+    for i, body in enumerate(model.lumped):
         alpha, linear = accelerations[i][:3, :], accelerations[i][3:, :]
-        B, body = skew(alpha) + move.W[i], model.lumped[i]
-        force = body.m * linear + B @ body.h
-        f.append(rows([axial(B @ body.J) + cross(body.h, linear), force]))
+        B = skew(alpha) + move.W[i]
+        f.append(rows([axial(B @ body.J) + cross(body.h, linear), body.m * linear + B @ body.h]))
         if external is not None and external[i] is not None:
             f[i] = f[i] - external[i]
     tau = [None] * model.size
     for i in reversed(range(model.size)):
         tau[i] = pick(f[i], model.joints[i].axes)
         if model.parents[i] >= 0:
-            f[model.parents[i]] = f[model.parents[i]] + X[i].force(f[i])
-    return rows(tau) + model.armature.reshape(-1, 1) * a
+            f[model.parents[i]] = f[model.parents[i]] + move.X[i].force(f[i])
+    return rows(tau)

@@ -1,1 +1,23 @@
-"""Matrices on a tree of stages: the generalized, equality-constrained linear-quadratic problem and its elimination."""
+"""Matrices on a tree of stages: the generalized, equality-constrained linear-quadratic problem and its elimination.
+
+    from trisweep.riccati import LQProblem, Stage, factorize
+
+`problem.py` states the problem, `factorization.py` drives the C++ core, `solution.py` is the answer,
+`reference.py` is the same sweep in NumPy, to be read, and `dense.py` the whole KKT system, to judge both.
+"""
+
+from .factorization import Factorization, factorize
+from .problem import LQProblem, ProblemError, RightHandSide, Stage
+from .solution import CostToGo, Gain, Solution
+
+__all__ = [
+    "CostToGo",
+    "Factorization",
+    "Gain",
+    "LQProblem",
+    "ProblemError",
+    "RightHandSide",
+    "Solution",
+    "Stage",
+    "factorize",
+]

@@ -3,9 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind.hpp"
+#include "peak.hpp"
 #include "processor.hpp"
-
-namespace nb = nanobind;
 
 NB_MODULE(TRISWEEP_CORE, m) {
     m.def(
@@ -17,4 +17,9 @@ NB_MODULE(TRISWEEP_CORE, m) {
             return levels;
         },
         "Instruction-set levels that this processor runs, slowest first.");
+    m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<nb::gil_scoped_release>(),
+          "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
+    nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
+    trisweep::bind_kernels(kernels);
+    trisweep::bind_riccati(m);
 }

@@ -1,0 +1,48 @@
+// One block of memory for everything a problem needs: laid out once, zeroed, aligned, never grown.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "vector.hpp"
+
+namespace trisweep {
+
+// Walk a layout twice: the first walk (no memory yet) counts, the second hands out pieces.
+class Arena {
+public:
+    Arena() = default;
+    Arena(const Arena&) = delete;
+    Arena& operator=(const Arena&) = delete;
+    ~Arena() { std::free(memory_); }
+
+    template <class Layout>
+    void build(Layout&& layout) {
+        layout(*this);
+        const std::size_t bytes = (used_ + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+        memory_ = static_cast<char*>(std::aligned_alloc(ALIGNMENT, bytes));
+        if (!memory_) throw std::bad_alloc();
+        std::memset(memory_, 0, bytes);
+        used_ = 0;
+        layout(*this);
+    }
+
+    double* matrix(std::size_t ld, std::size_t columns) { return take<double>(ld * columns); }
+    double* vector(int size) { return take<double>(std::size_t(padded(size))); }
+    int* indices(int size) { return take<int>(std::size_t(size)); }
+    std::size_t bytes() const { return used_; }
+
+private:
+    template <class T>
+    T* take(std::size_t count) {
+        T* piece = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+        used_ += (count * sizeof(T) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        return piece;
+    }
+    char* memory_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,133 @@
+"""Random linear-quadratic problems, shared by tests and benchmarks."""
+
+import numpy as np
+from trisweep.riccati import LQProblem, Stage
+
+
+def random_problem(
+    seed,
+    stages=None,
+    tree=None,
+    free_root=None,
+    largest=5,
+    equality_rate=0.4,
+    redundant_rate=0.3,
+    singular_rate=0.4,
+    conflict=False,
+    indefinite=False,
+):
+    """A ragged problem, consistent by construction: its right-hand sides come from a trajectory that meets them.
+
+    conflict: one equality is said twice with two values. indefinite: one control, or the root, has negative curvature.
+    """
+    rng = np.random.default_rng(seed)
+    count = stages or int(rng.integers(1, 9))
+    tree = rng.random() < 0.5 if tree is None else tree
+    free_root = rng.random() < 0.5 if free_root is None else free_root
+    parents = [None] + [int(rng.integers(0, k)) if tree else k - 1 for k in range(1, count)]
+    nx = rng.integers(0 if rng.random() < 0.2 else 1, largest + 1, count)
+    nu = rng.integers(0, largest + 1, count)
+    x, u, built = [], [], []
+    for k, parent in enumerate(parents):
+        u.append(rng.normal(size=nu[k]))
+        cost = _cost(rng, nu[k], nx[k], singular_rate)
+        edge = {}
+        if parent is None:
+            x.append(rng.normal(size=nx[0]))
+        else:
+            A = rng.normal(size=(nx[k], nx[parent])) / max(1.0, np.sqrt(nx[parent]))
+            B = rng.normal(size=(nx[k], nu[parent]))
+            if nx[k] and rng.random() < 0.3:
+                B[rng.integers(nx[k])] = 0.0
+            b = rng.normal(size=nx[k])
+            x.append(A @ x[parent] + B @ u[parent] + b)
+            edge = {"parent": parent, "A": A, "B": B, "b": b}
+        Gu, Gx = _equalities(rng, nu[k], nx[k], equality_rate, redundant_rate)
+        built.append(Stage(**cost, Gx=Gx, Gu=Gu, g=-(Gu @ u[k] + Gx @ x[k]), **edge))
+    if conflict:
+        built = _contradict(rng, built)
+    if indefinite:
+        built = _bend(rng, built, free_root)
+    return LQProblem(built, None if free_root else x[0])
+
+
+def benchmark_chain(nx, nu, steps, terminal_rows=0, seed=0):
+    """A stable, controllable chain with dense matrices and, at its end, `terminal_rows` equalities on the state."""
+    rng = np.random.default_rng(seed)
+
+    def definite(size):
+        factor = rng.normal(size=(steps, size, size)) / np.sqrt(size)
+        return factor @ factor.swapaxes(1, 2) + np.eye(size)
+
+    A = np.eye(nx) + 0.1 * rng.normal(size=(steps, nx, nx)) / np.sqrt(nx)
+    final = Stage(np.eye(nx), np.zeros(nx))
+    if terminal_rows:
+        final = Stage(np.eye(nx), np.zeros(nx), Gx=rng.normal(size=(terminal_rows, nx)), g=rng.normal(size=terminal_rows))
+    return LQProblem.chain(
+        steps,
+        A=A,
+        B=rng.normal(size=(steps, nx, nu)) / np.sqrt(nx),
+        b=0.1 * rng.normal(size=(steps, nx)),
+        Q=definite(nx),
+        R=definite(nu),
+        S=0.1 * rng.normal(size=(steps, nx, nu)),
+        q=rng.normal(size=(steps, nx)),
+        r=rng.normal(size=(steps, nu)),
+        final=final,
+        initial_state=rng.normal(size=nx),
+    )
+
+
+def _cost(rng, nu, nx, singular_rate):
+    n = nu + nx
+    factor = rng.normal(size=(n, n)) / np.sqrt(max(n, 1))
+    H = factor @ factor.T + 0.1 * np.eye(n)
+    if nu and rng.random() < singular_rate:
+        # No cost on some controls: only the states they reach, or the equalities, hold them.
+        idle = rng.random(nu) < 0.5
+        H[:nu][idle] = 0.0
+        H[:, :nu][:, idle] = 0.0
+    return {"Q": H[nu:, nu:], "R": H[:nu, :nu], "S": H[nu:, :nu], "q": rng.normal(size=nx), "r": rng.normal(size=nu)}
+
+
+def _equalities(rng, nu, nx, equality_rate, redundant_rate):
+    rows = int(rng.integers(1, 4)) if rng.random() < equality_rate else 0
+    G = rng.normal(size=(rows, nu + nx))
+    if rng.random() < 0.3:
+        G[:, :nu] = 0.0  # on the state alone
+    if rows and rng.random() < redundant_rate:
+        G = np.vstack([G, rng.normal(size=(int(rng.integers(1, 3)), rows)) @ G])
+        G = G[rng.permutation(len(G))]
+    G *= 10.0 ** rng.uniform(-2, 2, (len(G), 1))
+    return G[:, :nu], G[:, nu:]
+
+
+def _contradict(rng, stages):
+    """Say one nonzero equality of a random stage twice, with two values."""
+    k = int(rng.integers(len(stages)))
+    s = stages[k]
+    row = rng.normal(size=(1, len(s.r) + len(s.q)))
+    if row.size == 0:
+        row = np.zeros((1, 0))
+    Gu, Gx = row[:, : len(s.r)], row[:, len(s.r) :]
+    edge = {"parent": s.parent, "A": s.A, "B": s.B, "b": s.b}
+    g = np.concatenate([s.g, [0.3, 0.3 + 10.0 ** rng.uniform(-3, 1)]])
+    stages[k] = Stage(
+        s.Q, s.q, s.R, s.S, s.r, np.vstack([s.Gx, Gx, Gx]), np.vstack([s.Gu, Gu, Gu]), g, **edge
+    )
+    return stages
+
+
+def _bend(rng, stages, free_root):
+    """Give one control without effect on any state or equality a negative cost: the reduced Hessian has that sign."""
+    k = int(rng.integers(len(stages)))
+    widened = []
+    for index, s in enumerate(stages):
+        B = s.B if s.parent != k else np.hstack([s.B, np.zeros((len(s.B), 1))])
+        R, S, r, Gu = s.R, s.S, s.r, s.Gu
+        if index == k:
+            R = np.block([[R, np.zeros((len(R), 1))], [np.zeros((1, len(R))), np.array([[-(10.0 ** rng.uniform(-6, 2))]])]])
+            S, r = np.hstack([S, np.zeros((len(s.q), 1))]), np.append(r, 1.0)
+            Gu = np.hstack([Gu, np.zeros((len(Gu), 1))])
+        widened.append(Stage(s.Q, s.q, R, S, r, s.Gx, Gu, s.g, s.parent, s.A, B, s.b))
+    return widened

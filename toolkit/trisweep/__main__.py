@@ -1,0 +1,7 @@
+"""`python -m trisweep` is the command `trisweep`."""
+
+import sys
+
+from .command_line import main
+
+sys.exit(main())

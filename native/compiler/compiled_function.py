@@ -1,0 +1,153 @@
+"""A compiled function as an object of Python: called on one sample, on a batch, or by its address."""
+
+import ctypes
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from .driver import ENTRY
+from .engine import LoadedCode
+
+_Entry = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
+)
+
+
+class Sizes(NamedTuple):
+    """Doubles in one row of each input and output (their nonzeros), and in the work memory of a call."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    work: int
+
+
+class CompiledFunction:
+    """Machine code of an SX function.
+
+    `address` is the entry point for callers in C or C++, with the convention written down in `driver`; `lanes` is how
+    many samples it computes at a time; `sizes` are the row and work lengths it expects. The code lives as long as this
+    object. Calls from several threads are safe, and release Python's lock.
+    """
+
+    def __init__(
+        self, name: str, function: ca.Function, lanes: int, work_size: int, code: LoadedCode
+    ) -> None:
+        self.name = name
+        self.lanes = lanes
+        self._inputs = [
+            _Sparsity(function.sparsity_in(i), function.name_in(i)) for i in range(function.n_in())
+        ]
+        self._outputs = [
+            _Sparsity(function.sparsity_out(i), function.name_out(i)) for i in range(function.n_out())
+        ]
+        self.sizes = Sizes(
+            tuple(s.nonzeros for s in self._inputs), tuple(s.nonzeros for s in self._outputs), work_size
+        )
+        self._code = code
+        self.address = code.address(ENTRY)
+        self._evaluate = _Entry(self.address)
+        self._idle_work: list[np.ndarray] = []
+
+    def __repr__(self) -> str:
+        inputs, outputs = (
+            ", ".join(f"{s.name}[{s.nonzeros}]" for s in side) for side in (self._inputs, self._outputs)
+        )
+        return f"CompiledFunction {self.name}: ({inputs}) -> ({outputs}), {self.lanes} lanes"
+
+    def __call__(self, *inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
+        """Evaluate one sample.
+
+        Each input is an array of its CasADi shape (a vector may be flat, a number stands for an array full of it).
+        Each output is a dense array (rows, columns), flat if it is a column; one output comes bare, several as a tuple.
+        """
+        self._check_number(inputs)
+        rows = [sparsity.to_row(self.name, x) for sparsity, x in zip(self._inputs, inputs)]
+        results = self._run(rows, 1)
+        dense = tuple(sparsity.to_dense(row[0]) for sparsity, row in zip(self._outputs, results))
+        return dense[0] if len(dense) == 1 else dense
+
+    def batch(self, *inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
+        """Evaluate many samples.
+
+        Each input is (count, n) with its n nonzeros in CasADi's order (column after column); one with a single row is
+        the same for all samples. Each output is (count, m); one output comes bare, several as a tuple.
+        """
+        self._check_number(inputs)
+        rows = [sparsity.to_rows(self.name, x) for sparsity, x in zip(self._inputs, inputs)]
+        count = 1
+        for sparsity, x in zip(self._inputs, rows):
+            if len(x) != 1 and count not in (1, len(x)):
+                raise ValueError(
+                    f"function '{self.name}': input '{sparsity.name}' has {len(x)} rows, expected {count} like the inputs "
+                    "before it, or 1"
+                )
+            count = len(x) if len(x) != 1 else count
+        results = tuple(self._run(rows, count))
+        return results[0] if len(results) == 1 else results
+
+    def _check_number(self, inputs: tuple) -> None:
+        if len(inputs) != len(self._inputs):
+            raise ValueError(
+                f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}"
+            )
+
+    def _run(self, rows: list[np.ndarray], count: int) -> list[np.ndarray]:
+        results = [np.empty((count, size)) for size in self.sizes.outputs]
+        input_table = np.array(
+            [[x.ctypes.data, 0 if len(x) == 1 else x.strides[0] // 8] for x in rows], np.int64
+        ).T.copy()
+        output_table = np.array(
+            [[y.ctypes.data, size] for y, size in zip(results, self.sizes.outputs)], np.int64
+        ).T.copy()
+        work = self._idle_work.pop() if self._idle_work else np.empty(self.sizes.work)
+        half_in, half_out = 8 * len(rows), 8 * len(results)
+        self._evaluate(
+            input_table.ctypes.data,
+            input_table.ctypes.data + half_in,
+            output_table.ctypes.data,
+            output_table.ctypes.data + half_out,
+            count,
+            work.ctypes.data,
+        )
+        self._idle_work.append(work)
+        return results
+
+
+class _Sparsity:
+    """Shape and nonzeros of one input or output, and the ways between dense arrays and rows of nonzeros."""
+
+    def __init__(self, sparsity: ca.Sparsity, name: str) -> None:
+        self.name = name
+        self.shape = sparsity.shape
+        self.nonzeros = sparsity.nnz()
+        self.places = None if sparsity.is_dense() else np.array(sparsity.find(), dtype=int)
+
+    def to_row(self, function: str, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        if x.ndim == 0:
+            return np.full((1, self.nonzeros), x)
+        flat_vector = x.ndim == 1 and 1 in self.shape and x.size == self.shape[0] * self.shape[1]
+        if not flat_vector and x.shape != self.shape:
+            raise ValueError(
+                f"function '{function}': input '{self.name}' has shape {x.shape}, expected {self.shape}"
+            )
+        columns = x.ravel(order="F")
+        return np.ascontiguousarray(columns if self.places is None else columns[self.places]).reshape(1, -1)
+
+    def to_rows(self, function: str, x: np.ndarray) -> np.ndarray:
+        x = np.asarray(x, dtype=float)
+        if x.ndim != 2 or x.shape[1] != self.nonzeros:
+            raise ValueError(
+                f"function '{function}': input '{self.name}' has shape {x.shape}, expected (count, {self.nonzeros})"
+            )
+        rows_are_contiguous = x.strides[1] == 8 and x.strides[0] >= 8 * x.shape[1] and x.strides[0] % 8 == 0
+        return x if rows_are_contiguous else np.ascontiguousarray(x)
+
+    def to_dense(self, row: np.ndarray) -> np.ndarray:
+        if self.places is None:
+            columns = row
+        else:
+            columns = np.zeros(self.shape[0] * self.shape[1])
+            columns[self.places] = row
+        return columns if self.shape[1] == 1 else columns.reshape(self.shape, order="F")

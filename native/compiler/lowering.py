@@ -1,0 +1,119 @@
+"""Pieces of a program as LLVM IR: one function `piece_<i>(frame)` each, on vectors of lanes.
+
+A piece is cut into basic blocks of bounded length, for LLVM's time on one block grows faster than its length.
+"""
+
+from .program import Program
+from .residence import Step
+from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
+
+OPERATIONS_PER_BLOCK = 100
+
+
+def _templates(lanes: int) -> dict[str, str]:
+    """IR of each operation, with {r} for the name of its result and {0}, {1}, {2} for its arguments."""
+    V, B, suffix = vector_type(lanes), f"<{lanes} x i1>", f"v{lanes}f64"
+    zero, one, minus_one = "zeroinitializer", splat(1.0, lanes), splat(-1.0, lanes)
+
+    def intrinsic(name: str, arity: int) -> str:
+        arguments = ", ".join(f"{V} {{{i}}}" for i in range(arity))
+        return f"{{r}} = call {V} @llvm.{name}.{suffix}({arguments})"
+
+    def truth(condition: str) -> str:
+        return f"{condition}\n{{r}} = uitofp {B} {{r}}t to {V}"
+
+    def nonzero(name: str, argument: str) -> str:
+        return f"{{r}}{name} = fcmp une {V} {argument}, {zero}"
+
+    templates = {
+        "add": f"{{r}} = fadd {V} {{0}}, {{1}}",
+        "sub": f"{{r}} = fsub {V} {{0}}, {{1}}",
+        "mul": f"{{r}} = fmul {V} {{0}}, {{1}}",
+        "div": f"{{r}} = fdiv {V} {{0}}, {{1}}",
+        "neg": f"{{r}} = fneg {V} {{0}}",
+        "mul_add": intrinsic("fma", 3),
+        "mul_sub": f"{{r}}n = fneg {V} {{2}}\n{{r}} = call {V} @llvm.fma.{suffix}({V} {{0}}, {V} {{1}}, {V} {{r}}n)",
+        "neg_mul_add": f"{{r}}n = fneg {V} {{0}}\n{{r}} = call {V} @llvm.fma.{suffix}({V} {{r}}n, {V} {{1}}, {V} {{2}})",
+        "sqrt": intrinsic("sqrt", 1),
+        "fabs": intrinsic("fabs", 1),
+        "floor": intrinsic("floor", 1),
+        "ceil": intrinsic("ceil", 1),
+        "fmin": intrinsic("minnum", 2),
+        "fmax": intrinsic("maxnum", 2),
+        "copysign": intrinsic("copysign", 2),
+        "lt": truth(f"{{r}}t = fcmp olt {V} {{0}}, {{1}}"),
+        "le": truth(f"{{r}}t = fcmp ole {V} {{0}}, {{1}}"),
+        "eq": truth(f"{{r}}t = fcmp oeq {V} {{0}}, {{1}}"),
+        "ne": truth(f"{{r}}t = fcmp une {V} {{0}}, {{1}}"),
+        "not": truth(f"{{r}}t = fcmp oeq {V} {{0}}, {zero}"),
+        "and": truth(f"{nonzero('a', '{0}')}\n{nonzero('b', '{1}')}\n{{r}}t = and {B} {{r}}a, {{r}}b"),
+        "or": truth(f"{nonzero('a', '{0}')}\n{nonzero('b', '{1}')}\n{{r}}t = or {B} {{r}}a, {{r}}b"),
+        "if_else_zero": f"{nonzero('t', '{0}')}\n{{r}} = select {B} {{r}}t, {V} {{1}}, {V} {zero}",
+        "sign": f"{{r}}p = fcmp ogt {V} {{0}}, {zero}\n{{r}}m = fcmp olt {V} {{0}}, {zero}\n"
+        f"{{r}}s = select {B} {{r}}p, {V} {one}, {V} {{0}}\n{{r}} = select {B} {{r}}m, {V} {minus_one}, {V} {{r}}s",
+    }
+    for name in UNARY - {"sin", "cos"}:
+        templates[name] = f"{{r}} = call {V} @vector_{name}({V} {{0}})"
+    for name in BINARY:
+        templates[name] = f"{{r}} = call {V} @vector_{name}({V} {{0}}, {V} {{1}})"
+    return templates
+
+
+def _intrinsic_declarations(lanes: int) -> str:
+    V, suffix = vector_type(lanes), f"v{lanes}f64"
+    arities = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "minnum": 2, "maxnum": 2, "copysign": 2}
+    return "\n".join(
+        f"declare {V} @llvm.{name}.{suffix}({', '.join([V] * arity)})" for name, arity in arities.items()
+    )
+
+
+class Lowering:
+    """Turns pieces into modules for vectors of one width."""
+
+    def __init__(self, program: Program, lanes: int) -> None:
+        self.program = program
+        self.lanes = lanes
+        self.templates = {name: text.format for name, text in _templates(lanes).items()}
+        self.footer = "\n".join(
+            [declarations(lanes), _intrinsic_declarations(lanes), "attributes #0 = { nounwind }"]
+        )
+
+    def module(self, index: int, piece: list[Step]) -> str:
+        """The module that defines `piece_<index>`."""
+        V, alignment = vector_type(self.lanes), 8 * self.lanes
+        operations, arguments = self.program.operations, self.program.arguments
+        names: dict[int, str] = {}
+        pairs: dict[int, str] = {}
+        lines = [f"define void @piece_{index}(ptr noalias align 64 %frame) #0 {{", "entry:"]
+        write = lines.append
+        for i, step in enumerate(piece):
+            if i and i % OPERATIONS_PER_BLOCK == 0:
+                write(f"br label %block{i}\nblock{i}:")
+            for value, slot in step.loads:
+                names[value] = name = f"%l{i}_{value}"
+                write(f"{name}p = getelementptr {V}, ptr %frame, i64 {slot}")
+                write(f"{name} = load {V}, ptr {name}p, align {alignment}")
+            k = step.value
+            operation = operations[k]
+            if operation == "copy":
+                names[k] = names[arguments[k][0]]
+            elif operation in ("sin", "cos"):
+                names[k] = self._sine_or_cosine(k, names[arguments[k][0]], pairs, write)
+            else:
+                names[k] = result = f"%v{k}"
+                write(self.templates[operation](*[names[value] for value in arguments[k]], r=result))
+            for slot in step.stores:
+                write(f"%s{slot}_{i} = getelementptr {V}, ptr %frame, i64 {slot}")
+                write(f"store {V} {names[k]}, ptr %s{slot}_{i}, align {alignment}")
+        lines += ["ret void", "}", self.footer]
+        return "\n".join(lines)
+
+    def _sine_or_cosine(self, k: int, angle_name: str, pairs: dict[int, str], write) -> str:
+        """Both come from one call, made by whichever stands first in the piece."""
+        P = pair_type(self.lanes)
+        angle = self.program.arguments[k][0]
+        if angle not in pairs:
+            pairs[angle] = f"%sincos{angle}"
+            write(f"{pairs[angle]} = call {P} @vector_sincos({vector_type(self.lanes)} {angle_name})")
+        write(f"%v{k} = extractvalue {P} {pairs[angle]}, {int(self.program.operations[k] == 'cos')}")
+        return f"%v{k}"

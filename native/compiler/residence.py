@@ -1,0 +1,141 @@
+"""Where every value of a program lives, decided before LLVM sees it.
+
+A frame is an array of slots, one vector of lanes each: constants, inputs, outputs, then spilled values. A value is in
+a register from where it is computed or loaded until its place is wanted for a value that is used sooner (Belady's
+rule, which no allocator betters on straight-line code). Calls and the ends of pieces empty the registers. LLVM's own
+allocator then finds few enough values alive that it hardly spills, which is most of the speed of the code, and keeps
+compile time linear in the length of the program.
+"""
+
+from dataclasses import dataclass
+
+from .program import LEAVES, Program
+from .vector_math import CALLS
+
+OPERATIONS_PER_PIECE = 3000
+_NEVER = 1 << 60
+
+
+@dataclass
+class Frame:
+    """Slots of one group of lanes, in this order; `slots` is their number."""
+
+    constants: list[int]  # the 64 bits of each
+    inputs: int
+    outputs: int
+    spilled: int = 0
+
+    @property
+    def first_input(self) -> int:
+        return len(self.constants)
+
+    @property
+    def first_output(self) -> int:
+        return self.first_input + self.inputs
+
+    @property
+    def first_spilled(self) -> int:
+        return self.first_output + self.outputs
+
+    @property
+    def slots(self) -> int:
+        return self.first_spilled + self.spilled
+
+
+@dataclass
+class Step:
+    """One operation: values to load from their slots before it, and slots its result is stored to."""
+
+    value: int
+    loads: list[tuple[int, int]]  # value, slot
+    stores: list[int]
+
+
+def plan(program: Program, frame: Frame, registers: int) -> list[list[Step]]:
+    """The program as pieces of steps that keep at most `registers` values in registers; sizes `frame.spilled`."""
+    order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
+    pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
+    loads, spilled = _reside(program, pieces, registers)
+    return _assign_slots(program, pieces, loads, spilled, frame)
+
+
+def _uses(program: Program, pieces: list[list[int]]) -> list[list[int]]:
+    """For each value the times at which it is an argument, last first."""
+    uses: list[list[int]] = [[] for _ in range(len(program))]
+    time = sum(map(len, pieces))
+    for piece in reversed(pieces):
+        for k in reversed(piece):
+            time -= 1
+            for value in set(program.arguments[k]):
+                uses[value].append(time)
+    return uses
+
+
+def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[list[list[int]], set[int]]:
+    """The values to load before each operation, and the values that leave the registers before their last use."""
+    pending = _uses(program, pieces)
+    loads: list[list[int]] = []
+    spilled: set[int] = set()
+    next_use: dict[int, int] = {}  # of the values in registers
+    for piece in pieces:
+        spilled.update(next_use)
+        next_use.clear()
+        for k in piece:
+            if program.operations[k] in CALLS:
+                spilled.update(next_use)
+                next_use.clear()
+            arguments = set(program.arguments[k])
+            loads.append([value for value in arguments if value not in next_use])
+            for value in arguments:
+                pending[value].pop()
+                if pending[value]:
+                    next_use[value] = pending[value][-1]
+                else:
+                    next_use.pop(value, None)
+            if pending[k]:
+                next_use[k] = pending[k][-1]
+            while len(next_use) > registers:
+                farthest = max(next_use, key=next_use.__getitem__)
+                del next_use[farthest]
+                spilled.add(farthest)
+    return loads, spilled
+
+
+def _assign_slots(
+    program: Program, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
+) -> list[list[Step]]:
+    slot: dict[int, int] = {}
+    place_of_constant = {bits: i for i, bits in enumerate(frame.constants)}
+    for k, operation in enumerate(program.operations):
+        if operation == "constant":
+            slot[k] = place_of_constant[program.arguments[k][0]]
+        elif operation == "input":
+            slot[k] = frame.first_input + program.arguments[k][0]
+    stores: dict[int, list[int]] = {}
+    for place, value in program.outputs:
+        stores.setdefault(value, []).append(frame.first_output + place)
+    for value, slots in stores.items():
+        slot[value] = slots[0]
+
+    last_load: dict[int, int] = {}
+    for time, values in enumerate(loads):
+        for value in values:
+            last_load[value] = time
+    free: list[int] = []
+    steps: list[list[Step]] = []
+    time = 0
+    for piece in pieces:
+        steps.append([])
+        for k in piece:
+            step = Step(k, [(value, slot[value]) for value in loads[time]], stores.get(k, []))
+            for value in loads[time]:
+                if last_load[value] == time and slot[value] >= frame.first_spilled:
+                    free.append(slot[value])
+            if k in spilled and k not in slot:
+                slot[k] = free.pop() if free else frame.slots
+                if slot[k] == frame.slots:
+                    frame.spilled += 1
+                step.stores = [slot[k]]
+            steps[-1].append(step)
+            time += 1
+    return steps

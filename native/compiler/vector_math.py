@@ -1,0 +1,213 @@
+"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C library.
+
+sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in three
+parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one for cos r
+(minimax on [0, (pi/4)^2], error below 4e-18), swapped and negated by the quadrant n mod 4. Both cost little more than
+one, so one call gives both. Beyond `REDUCTION_LIMIT`, and for infinities and NaN, lanes ask the C library.
+"""
+
+import ctypes
+import ctypes.util
+import sys
+from functools import cache
+
+REDUCTION_LIMIT = 1e5
+HALF_PI = (
+    float.fromhex("0x1.921fb54442d18p+0"),
+    float.fromhex("0x1.1a62633145c07p-54"),
+    float.fromhex("-0x1.f1976b7ed8fbcp-110"),
+)
+SIN_COEFFICIENTS = (
+    -0.16666666666666632,
+    0.008333333333322314,
+    -0.00019841269829725148,
+    2.7557313662049733e-06,
+    -2.5050753264814502e-08,
+    1.5896505032862313e-10,
+)
+COS_COEFFICIENTS = (
+    0.0416666666666666,
+    -0.001388888888887399,
+    2.4801587289394984e-05,
+    -2.7557314326048555e-07,
+    2.0875719561227167e-09,
+    -1.1359448814454358e-11,
+)
+
+UNARY = frozenset(
+    "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1".split()
+)
+BINARY = frozenset("pow fmod remainder atan2 hypot".split())
+CALLS = UNARY | BINARY
+_PREFIX = "trisweep_"
+
+
+@cache
+def library_addresses() -> dict[str, int]:
+    """The C library's functions by the names under which compiled code refers to them."""
+    path = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
+    library = ctypes.CDLL(path)
+    return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in CALLS}
+
+
+def vector_type(lanes: int) -> str:
+    return f"<{lanes} x double>"
+
+
+def pair_type(lanes: int) -> str:
+    return f"{{{vector_type(lanes)}, {vector_type(lanes)}}}"
+
+
+def splat(number: float, lanes: int) -> str:
+    """A constant vector with the same number in every lane."""
+    from .program import constant_bits
+
+    return "<" + ", ".join([f"double 0x{constant_bits(number):016X}"] * lanes) + ">"
+
+
+def declarations(lanes: int) -> str:
+    """What a module says in order to call the functions that `definitions` defines elsewhere."""
+    V = vector_type(lanes)
+    lines = [f"declare {pair_type(lanes)} @vector_sincos({V})"]
+    lines += [f"declare {V} @vector_{name}({V})" for name in sorted(UNARY - {"sin", "cos"})]
+    lines += [f"declare {V} @vector_{name}({V}, {V})" for name in sorted(BINARY)]
+    return "\n".join(lines)
+
+
+def definitions(operations: set[str], lanes: int, fused: bool) -> str:
+    """The functions that these operations call, for processors with or without fused multiply-add."""
+    wanted = sorted(operations & CALLS - {"sin", "cos"})
+    text = [_lanewise(name, lanes) for name in wanted]
+    library = set(wanted)
+    if operations & {"sin", "cos"}:
+        text.append(_sincos(lanes) if fused else _lanewise_sincos("vector_sincos", lanes))
+        if fused:
+            text.append(_lanewise_sincos("library_sincos", lanes))
+        library |= {"sin", "cos"}
+    for name in sorted(library):
+        text.append(f"declare double @{_PREFIX}{name}(double{', double' if name in BINARY else ''})")
+    return "\n".join(text)
+
+
+def _lanewise(name: str, lanes: int) -> str:
+    V = vector_type(lanes)
+    letters = "xy" if name in BINARY else "x"
+    lines = [f"define {V} @vector_{name}({', '.join(f'{V} %{a}' for a in letters)}) {{"]
+    result = "poison"
+    for i in range(lanes):
+        lines += [f"%{a}{i} = extractelement {V} %{a}, i32 {i}" for a in letters]
+        lines.append(f"%f{i} = call double @{_PREFIX}{name}({', '.join(f'double %{a}{i}' for a in letters)})")
+        lines.append(f"%v{i} = insertelement {V} {result}, double %f{i}, i32 {i}")
+        result = f"%v{i}"
+    return "\n".join([*lines, f"ret {V} {result}", "}"])
+
+
+def _lanewise_sincos(symbol: str, lanes: int) -> str:
+    V, P = vector_type(lanes), pair_type(lanes)
+    lines = [f"define {P} @{symbol}({V} %x) {{"]
+    results = {"sin": "poison", "cos": "poison"}
+    for i in range(lanes):
+        lines.append(f"%x{i} = extractelement {V} %x, i32 {i}")
+        for name in results:
+            lines.append(f"%f_{name}{i} = call double @{_PREFIX}{name}(double %x{i})")
+            lines.append(f"%{name}{i} = insertelement {V} {results[name]}, double %f_{name}{i}, i32 {i}")
+            results[name] = f"%{name}{i}"
+    lines.append(f"%first = insertvalue {P} poison, {V} {results['sin']}, 0")
+    lines.append(f"%both = insertvalue {P} %first, {V} {results['cos']}, 1")
+    return "\n".join([*lines, f"ret {P} %both", "}"])
+
+
+def _sincos(lanes: int) -> str:
+    V, I, B, suffix = vector_type(lanes), f"<{lanes} x i64>", f"<{lanes} x i1>", f"v{lanes}f64"
+    P = pair_type(lanes)
+
+    def number(x: float) -> str:
+        return splat(x, lanes)
+
+    def whole(x: int) -> str:
+        return "<" + ", ".join([f"i64 {x}"] * lanes) + ">"
+
+    def fma(result: str, a: str, b: str, c: str) -> str:
+        return f"%{result} = call {V} @llvm.fma.{suffix}({V} {a}, {V} {b}, {V} {c})"
+
+    def polynomial(name: str, coefficients: tuple[float, ...]) -> list[str]:
+        lines, above = [], number(coefficients[-1])
+        for i in range(len(coefficients) - 2, -1, -1):
+            lines.append(fma(f"{name}{i}", above, "%z", number(coefficients[i])))
+            above = f"%{name}{i}"
+        return lines
+
+    # 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the lowest bits.
+    rounder = 6755399441055744.0
+    return "\n".join(
+        [
+            f"define {P} @vector_sincos({V} %x) {{",
+            f"%size = call {V} @llvm.fabs.{suffix}({V} %x)",
+            f"%near = fcmp olt {V} %size, {number(REDUCTION_LIMIT)}",
+            fma("shifted", "%x", number(2 / 3.141592653589793), number(rounder)),
+            f"%n = fsub {V} %shifted, {number(rounder)}",
+            f"%quadrant = bitcast {V} %shifted to {I}",
+            fma("r1", "%n", number(-HALF_PI[0]), "%x"),
+            fma("r", "%n", number(-HALF_PI[1]), "%r1"),
+            f"%lost = fsub {V} %r1, %r",
+            fma("tail2", "%n", number(-HALF_PI[1]), "%lost"),
+            fma("tail", "%n", number(-HALF_PI[2]), "%tail2"),
+            f"%z = fmul {V} %r, %r",
+            # sin(r + tail) = r + (r^3 S(z) + tail (1 - z/2))
+            *polynomial("s", SIN_COEFFICIENTS),
+            f"%rz = fmul {V} %r, %z",
+            fma("slope", "%z", number(-0.5), number(1.0)),
+            f"%slope_tail = fmul {V} %slope, %tail",
+            fma("sin_rest", "%rz", "%s0", "%slope_tail"),
+            f"%sin_r = fadd {V} %r, %sin_rest",
+            # cos(r + tail) = h + ((1 - h) - z/2 + z^2 C(z) - r tail) with h = 1 - z/2 rounded
+            *polynomial("c", COS_COEFFICIENTS),
+            f"%half_z = fmul {V} %z, {number(0.5)}",
+            f"%h = fsub {V} {number(1.0)}, %half_z",
+            f"%h_error = fsub {V} {number(1.0)}, %h",
+            f"%h_rest = fsub {V} %h_error, %half_z",
+            f"%zz = fmul {V} %z, %z",
+            f"%minus_r = fneg {V} %r",
+            fma("cos_tail", "%minus_r", "%tail", "%h_rest"),
+            fma("cos_rest", "%zz", "%c0", "%cos_tail"),
+            f"%cos_r = fadd {V} %h, %cos_rest",
+            f"%odd_bit = and {I} %quadrant, {whole(1)}",
+            f"%odd = icmp ne {I} %odd_bit, {whole(0)}",
+            f"%sin_size = select {B} %odd, {V} %cos_r, {V} %sin_r",
+            f"%cos_size = select {B} %odd, {V} %sin_r, {V} %cos_r",
+            # The sign bits: sin is negated in quadrants 2 and 3, cos in 1 and 2.
+            f"%sin_turn = shl {I} %quadrant, {whole(62)}",
+            f"%sin_sign = and {I} %sin_turn, {whole(-(1 << 63))}",
+            f"%next = add {I} %quadrant, {whole(1)}",
+            f"%cos_turn = shl {I} %next, {whole(62)}",
+            f"%cos_sign = and {I} %cos_turn, {whole(-(1 << 63))}",
+            f"%sin_bits = bitcast {V} %sin_size to {I}",
+            f"%cos_bits = bitcast {V} %cos_size to {I}",
+            f"%sin_signed = xor {I} %sin_bits, %sin_sign",
+            f"%cos_signed = xor {I} %cos_bits, %cos_sign",
+            f"%sin_value = bitcast {I} %sin_signed to {V}",
+            f"%cos = bitcast {I} %cos_signed to {V}",
+            # The reduction turns -0 into 0.
+            f"%is_zero = fcmp oeq {V} %x, zeroinitializer",
+            f"%sin = select {B} %is_zero, {V} %x, {V} %sin_value",
+            f"%first = insertvalue {P} poison, {V} %sin, 0",
+            f"%both = insertvalue {P} %first, {V} %cos, 1",
+            f"%all_near = call i1 @llvm.vector.reduce.and.v{lanes}i1({B} %near)",
+            "br i1 %all_near, label %done, label %far",
+            "done:",
+            f"ret {P} %both",
+            "far:",
+            f"%library = call {P} @library_sincos({V} %x)",
+            f"%library_sin = extractvalue {P} %library, 0",
+            f"%library_cos = extractvalue {P} %library, 1",
+            f"%mixed_sin = select {B} %near, {V} %sin, {V} %library_sin",
+            f"%mixed_cos = select {B} %near, {V} %cos, {V} %library_cos",
+            f"%mixed_first = insertvalue {P} poison, {V} %mixed_sin, 0",
+            f"%mixed = insertvalue {P} %mixed_first, {V} %mixed_cos, 1",
+            f"ret {P} %mixed",
+            "}",
+            f"declare {V} @llvm.fma.{suffix}({V}, {V}, {V})",
+            f"declare {V} @llvm.fabs.{suffix}({V})",
+            f"declare i1 @llvm.vector.reduce.and.v{lanes}i1({B})",
+        ]
+    )

@@ -7,9 +7,15 @@ symbols are not spent on it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .scalar import Array, Factor, pick, place, symmetric
+from .spatial import Transform
+
+if TYPE_CHECKING:
+    from .model import Model
 
 
 class Articulation:
@@ -48,3 +54,18 @@ class Articulation:
         if self.free:
             return w - pick(a, self.axes), self.clear(a) + place(w, self.axes, 6)
         return w, a + place(w, self.axes, 6)
+
+    def mobility(self, f: Array) -> Array:
+        """S D^-1 S' f (6, k): the body's acceleration under forces f, its parent held."""
+        return place(self.D.solve(pick(f, self.axes)), self.axes, 6)
+
+
+def articulate(model: Model, X: list[Transform]) -> list[Articulation]:
+    """The joints with the articulated inertias of their bodies: the backward sweep without forces (002 Algorithm 1, 7 to 10)."""
+    H = [body.matrix for body in model.lumped]
+    joints: list[Articulation] = [None] * model.size
+    for i in reversed(range(model.size)):
+        joints[i] = Articulation(model.joints[i].axes, H[i], model.armature[model.v_slices[i]])
+        if model.parents[i] >= 0:
+            H[model.parents[i]] = H[model.parents[i]] + X[i].inertia(joints[i].inertia())
+    return joints

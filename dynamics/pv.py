@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .constraint import Constraint, Rows, prepare
+from .constraint import Constraint, prepare
 from .motion import base_acceleration, motion
-from .scalar import Array, Factor, block_diagonal, pick, place, rows
+from .scalar import Array, Factor, pick, place, rows
+from .stack import Stack
 
 if TYPE_CHECKING:
     from .model import Model
@@ -38,7 +37,7 @@ def pv(
     move = motion(model, q, v)
     X, n = move.X, model.size
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
-    stack = Stack(prepare(model, constraints, q, v, move), n)
+    stack = Stack([(row.body, row.K, -row.k) for row in prepare(model, constraints, q, v, move)], n)
 
     joints, Du, KS = [None] * n, [None] * n, [None] * n
     a, qdd = [None] * n, [None] * n
@@ -80,32 +79,3 @@ def pv(
         above = X[i].motion(a0 if parent < 0 else a[parent]) + move.ab[i]
         qdd[i], a[i] = joints[i].accelerate(above, Du[i])
     return rows(qdd), forces
-
-
-class Stack:
-    """K, L and l of the constraints on a body and its descendants, stacked; index -1 is the world."""
-
-    def __init__(self, constraints: Sequence[Rows], bodies: int):
-        self.sizes = [rows.k.shape[0] for rows in constraints]
-        self.order: list[list[int]] = [[] for _ in range(bodies + 1)]
-        self.blocks: list[list[tuple[Array, Array, Array]]] = [[] for _ in range(bodies + 1)]
-        for index, (constraint, size) in enumerate(zip(constraints, self.sizes)):
-            self.push(constraint.body, [index], constraint.K, np.zeros((size, size)), -constraint.k)
-
-    def push(self, body: int, order: list[int], K: Array, L: Array, l: Array) -> None:
-        """Put the rows of the constraints in `order` on a body."""
-        self.order[body] = self.order[body] + order
-        self.blocks[body].append((K, L, l))
-
-    def at(self, body: int) -> tuple[Array, Array, Array]:
-        """K (m, 6), L (m, m) and l (m, 1) of a body."""
-        K, L, l = zip(*self.blocks[body])
-        return rows(K), block_diagonal(L), rows(l)
-
-    def split(self, body: int, stacked: Array) -> list[Array]:
-        """A stacked vector of a body that supports all constraints, one part for each constraint."""
-        parts, start = {}, 0
-        for c in self.order[body]:
-            parts[c] = stacked[start : start + self.sizes[c], :]
-            start += self.sizes[c]
-        return [parts[c] for c in range(len(self.sizes))]

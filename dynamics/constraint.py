@@ -88,16 +88,38 @@ def _target(link: str, target) -> Transform | None:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """A constraint on a body: K a = k for the body's acceleration as the algorithms have it, gravity taken off, in its frame."""
+class Site:
+    """Where a constraint holds: rows (m, 6) on a frame placed on a body."""
 
     body: int
+    frame: Transform
+    rows: Array
+
+    @property
+    def K(self) -> Array:
+        """The rows on the body itself, in its frame (m, 6)."""
+        return self.frame.force(self.rows.T).T
+
+    @property
+    def size(self) -> int:
+        return self.rows.shape[0]
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A constraint at a state: K a = k for the acceleration of its body as the sweeps have it, gravity taken off, in its frame."""
+
+    site: Site
     K: Array
     k: Array
 
+    @property
+    def body(self) -> int:
+        return self.site.body
 
-def body_rows(model: Model, constraints: Sequence[Constraint]) -> list[tuple[int, Array]]:
-    """For each constraint its body and K (m, 6) in the body's frame."""
+
+def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
+    """Where the constraints hold, checked."""
     found = []
     for constraint in constraints:
         frame = model.frame(constraint.link)
@@ -108,29 +130,26 @@ def body_rows(model: Model, constraints: Sequence[Constraint]) -> list[tuple[int
             )
         if frame.body < 0:
             raise ModelError(f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves")
-        K = constraint.frame.force(constraint.K.T)
-        found.append((frame.body, frame.placement.force(K).T))
+        found.append(Site(frame.body, constraint.frame.after(frame.placement), constraint.K))
     return found
 
 
-def prepare(model: Model, constraints: Sequence[Constraint], q: Array, v: Array, move: Motion) -> list[Rows]:
+def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Demand]:
     """The constraints at a state, ready for the sweeps."""
-    kinds = body_rows(model, constraints)
     if not constraints:
         return []
     poses, velocities = body_poses(model, move.X), body_velocities(model, move, v)
     gravity = model.gravity.reshape(3, 1)
-    prepared = []
-    for constraint, (body, K) in zip(constraints, kinds):
-        frame = constraint.frame.after(model.frame(constraint.link).placement)
+    found = []
+    for constraint, site in zip(constraints, sites(model, constraints)):
+        body, frame = site.body, site.frame
         velocity = frame.motion(velocities[body])
         linear = -frame.outward(poses[body].outward(gravity) + move.W[body] @ frame.p)
         if not constraint.classical:
             linear = linear + cross(velocity[:3, :], velocity[3:, :])
-        shift = constraint.K[:, 3:] @ linear
-        stabilised = _baumgarte(constraint, velocity, frame.after(poses[body]))
-        prepared.append(Rows(body, K, constraint.k + shift + stabilised))
-    return prepared
+        k = constraint.k + constraint.K[:, 3:] @ linear + _baumgarte(constraint, velocity, frame.after(poses[body]))
+        found.append(Demand(site, site.K, k))
+    return found
 
 
 def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Array:

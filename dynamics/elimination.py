@@ -14,7 +14,7 @@ import numpy as np
 
 from .aba import reaction
 from .articulation import Articulation
-from .constraint import Constraint, body_rows
+from .constraint import Constraint, sites
 from .errors import ModelError
 from .motion import transforms
 from .scalar import Array, Factor, dot, entry, pick, place, rows, sample, sqrt, symmetric, where
@@ -34,8 +34,8 @@ def elimination(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]
     q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
     X = transforms(model, q)
     carried: list[list[np.ndarray]] = [[] for _ in range(model.size + 1)]
-    for body, K in body_rows(model, constraints):
-        carried[body].append(sample(K, rng))
+    for site in sites(model, constraints):
+        carried[site.body].append(sample(site.K, rng))
     pivots: list[Pivots] = [[] for _ in range(model.size)]
     for i in reversed(range(model.size)):
         if carried[i]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..riccati import LQProblem, Stage
-from .constraint import Constraint, prepare
+from .constraint import Constraint, demands
 from .errors import ModelError
 from .kinematics import body_poses
 from .motion import base_acceleration, motion
@@ -38,7 +38,7 @@ def gauss(
     f = [-body.spin_force(W) for body, W in zip(model.inertias, move.W)]
     if external is not None:
         f = [force if more is None else force + more for force, more in zip(f, external)]
-    prepared = prepare(model, constraints, q, v, move)
+    prepared = demands(model, constraints, v, move)
     poses = body_poses(model, move.X)
     stages = [Stage(np.zeros((6, 6)), np.zeros(6))]
     step: list[tuple[Array, Array]] = [(np.zeros((6, 0)), np.zeros(6))]

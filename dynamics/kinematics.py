@@ -70,14 +70,14 @@ def link_acceleration(model: Model, q: Array, v: Array, a: Array, link: str) -> 
 def link_jacobian(model: Model, q: Array, link: str) -> Array:
     """J (6, nv) with J v the spatial velocity of the link."""
     frame = model.frame(link)
-    blocks = row_jacobian(model, transforms(model, q), frame.body, frame.placement.force(np.eye(6)).T)
+    blocks = row_jacobian(model, transforms(model, q), frame.body, frame.placement, np.eye(6))
     return columns([blocks.get(i, np.zeros((6, joint.nv))) for i, joint in enumerate(model.joints)])
 
 
-def row_jacobian(model: Model, X: list[Transform], body: int, K: Array) -> dict[int, Array]:
-    """For rows K (m, 6) on a body: the blocks (m, nv_i) of their Jacobian, one for each joint that moves the body."""
-    blocks, F = {}, K.T
+def row_jacobian(model: Model, X: list[Transform], body: int, frame: Transform, K: Array) -> dict[int, Array]:
+    """For rows K (m, 6) on a frame of a body: the blocks (m, nv_i) of their Jacobian, one for each joint that moves the body."""
+    blocks = {}
     for i in model.support(body):
-        blocks[i] = F.T[:, list(model.joints[i].axes)]
-        F = X[i].force(F)
+        blocks[i] = K @ frame.motion(np.eye(6)[:, list(model.joints[i].axes)])
+        frame = frame.after(X[i])
     return blocks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraint import Constraint, prepare
+from .constraint import Constraint, demands
 from .crba import blocks
 from .kinematics import row_jacobian
 from .motion import motion
@@ -113,13 +113,13 @@ def ltl(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces, by the Delassus matrix."""
     move = motion(model, q, v)
-    prepared = prepare(model, constraints, q, v, move)
+    prepared = demands(model, constraints, v, move)
     at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
     M = LTL(model, blocks(model, move.X))
     y = M.inward(by_dof(tau - newton_euler(model, move, at_rest, external)))
     if not constraints:
         return M.outward(y), []
-    Y = [M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.K))) for row in prepared]
+    Y = [M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows))) for row in prepared]
     missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(prepared, M.form(Y, [y]))]
     stacked = Factor(M.delassus(Y)).solve(rows(missing))
     ends = np.cumsum([row.k.shape[0] for row in prepared])
@@ -138,11 +138,11 @@ def ltl_soft(
 ) -> tuple[Array, list[Array]]:
     """The soft Gauss principle of `pv_soft` in joint space: M + J' R^-1 J has the zeros of M."""
     move = motion(model, q, v)
-    prepared = prepare(model, constraints, q, v, move)
+    prepared = demands(model, constraints, v, move)
     at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
     M = blocks(model, move.X)
     missing = [(row.k - row.K @ at_rest[row.body]) / softness for row in prepared]
-    jacobians = [row_jacobian(model, move.X, row.body, row.K) for row in prepared]
+    jacobians = [row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows) for row in prepared]
     for J in jacobians:
         scaled = {i: block / softness for i, block in J.items()}
         for i, j in ((i, j) for i in J for j in J if j <= i):

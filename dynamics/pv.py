@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .constraint import Constraint, prepare
+from .constraint import Constraint, demands
 from .motion import base_acceleration, motion
 from .scalar import Array, Factor, pick, place, rows
 from .stack import Stack
@@ -37,7 +37,7 @@ def pv(
     move = motion(model, q, v)
     X, n = move.X, model.size
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
-    stack = Stack([(row.body, row.K, -row.k) for row in prepare(model, constraints, q, v, move)], n)
+    stack = Stack([(row.body, row.K, -row.k) for row in demands(model, constraints, v, move)], n)
 
     joints, Du, KS = [None] * n, [None] * n, [None] * n
     a, qdd = [None] * n, [None] * n

@@ -18,7 +18,7 @@ import numpy as np
 
 from .aba import applied_forces
 from .articulation import Articulation
-from .constraint import Constraint, Rows, prepare
+from .constraint import Constraint, Demand, demands
 from .elimination import Pivots, Reflection, Shared, Taken, elimination, left_over, reflect
 from .motion import base_acceleration, motion
 from .scalar import Array, columns, pick, place, rows
@@ -40,7 +40,7 @@ def pv_early(
     X, n = move.X, model.size
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
     pivots = elimination(model, constraints)
-    carried = Carried(prepare(model, constraints, q, v, move), n)
+    carried = Carried(demands(model, constraints, v, move), n)
 
     steps, reflections = [None] * n, [()] * n
     for i in reversed(range(n)):
@@ -71,7 +71,7 @@ def pv_early(
 class Carried:
     """The rows (K, l) each body carries, those of its own constraints and those its children could not meet."""
 
-    def __init__(self, constraints: Sequence[Rows], bodies: int):
+    def __init__(self, constraints: Sequence[Demand], bodies: int):
         self.blocks: list[list[Array]] = [[] for _ in range(bodies)]
         self.owners: list[list[tuple[dict[int, Array], int, int]]] = [[] for _ in range(bodies)]
         self.forces: dict[int, Array] = {}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .aba import applied_forces, sweeps
-from .constraint import Constraint, prepare
+from .constraint import Constraint, demands
 from .motion import motion
 from .scalar import Array, symmetric
 
@@ -31,7 +31,7 @@ def pv_soft(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces, R = softness 1."""
     move = motion(model, q, v)
-    soft = prepare(model, constraints, q, v, move)
+    soft = demands(model, constraints, v, move)
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
     for row in soft:
         H[row.body] = H[row.body] + symmetric(row.K.T @ row.K) / softness  # eq. 52

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import articulate
-from ..constraint import Constraint, body_rows
+from ..constraint import Constraint, Site, sites
 from ..motion import transforms
 from ..scalar import Array, grid, symmetric
 
@@ -21,10 +21,10 @@ def efpa(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
     X = transforms(model, q)
     joints = articulate(model, X)
     K: list[dict[int, Array]] = []
-    rows = body_rows(model, constraints)
-    for body, Kc in rows:
-        seen, F = {}, Kc.T
-        for i in model.support(body):
+    where = sites(model, constraints)
+    for site in where:
+        seen, F = {}, site.K.T
+        for i in model.support(site.body):
             seen[i] = F.T
             F = X[i].force(joints[i].force(F))
         K.append(seen)
@@ -36,15 +36,15 @@ def efpa(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
             if model.parents[i] >= 0:
                 caused[i] = caused[i] + joints[i].motion(X[i].motion(caused[model.parents[i]]))
         W.append(caused)
-    return assemble(model, rows, lambda c, d, i: K[c][i] @ W[d][i])
+    return assemble(model, where, lambda c, d, i: K[c][i] @ W[d][i])
 
 
-def assemble(model: Model, rows: Sequence[tuple[int, Array]], block) -> Array:
+def assemble(model: Model, where: Sequence[Site], block) -> Array:
     """The symmetric matrix of blocks block(c, d, i), c <= d, with i the closest body that supports both c and d."""
-    support = [set(model.support(body)) for body, _ in rows]
-    G = [[np.zeros((K.shape[0], L.shape[0])) for _, L in rows] for _, K in rows]
-    for c in range(len(rows)):
-        for d in range(c, len(rows)):
+    support = [set(model.support(site.body)) for site in where]
+    G = [[np.zeros((c.size, d.size)) for d in where] for c in where]
+    for c in range(len(where)):
+        for d in range(c, len(where)):
             if support[c] & support[d]:
                 G[c][d] = block(c, d, max(support[c] & support[d]))
                 G[d][c] = G[c][d].T

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import articulate
-from ..constraint import Constraint, body_rows
+from ..constraint import Constraint, sites
 from ..motion import transforms
 from ..scalar import Array, symmetric
 from .efpa import assemble
@@ -29,9 +29,10 @@ def kjr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
         """What the columns of W, accelerations of body i's parent, pass on to body i."""
         return joints[i].motion(X[i].motion(W))
 
-    rows = body_rows(model, constraints)
+    where = sites(model, constraints)
+    K = [site.K for site in where]
     Omega: dict[int, Array] = {}
-    for i in sorted({i for body, _ in rows for i in model.support(body)}):
+    for i in sorted({i for site in where for i in model.support(site.body)}):
         Omega[i] = joints[i].mobility(np.eye(6))
         if model.parents[i] >= 0:
             above = outward(Omega[model.parents[i]], i)
@@ -39,10 +40,10 @@ def kjr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
 
     def block(c: int, d: int, common: int) -> Array:
         W = Omega[common]
-        for i in reversed([i for i in model.support(rows[c][0]) if i > common]):
+        for i in reversed([i for i in model.support(where[c].body) if i > common]):
             W = outward(W, i)
-        for i in reversed([i for i in model.support(rows[d][0]) if i > common]):
+        for i in reversed([i for i in model.support(where[d].body) if i > common]):
             W = outward(W.T, i).T
-        return rows[c][1] @ (W @ rows[d][1].T)
+        return K[c] @ (W @ K[d].T)
 
-    return assemble(model, rows, block)
+    return assemble(model, where, block)

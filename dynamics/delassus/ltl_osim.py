@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..constraint import Constraint, body_rows
+from ..constraint import Constraint, sites
 from ..crba import blocks
 from ..kinematics import row_jacobian
 from ..ltl import LTL, transposed
@@ -20,5 +20,5 @@ def ltl_osim(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array
     """J M^-1 J' (m, m)."""
     X = transforms(model, q)
     M = LTL(model, blocks(model, X))
-    J = [row_jacobian(model, X, body, K) for body, K in body_rows(model, constraints)]
+    J = [row_jacobian(model, X, site.body, site.frame, site.rows) for site in sites(model, constraints)]
     return M.delassus([M.inward(transposed(model, each)) for each in J])

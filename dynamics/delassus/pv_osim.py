@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import Articulation, articulate
-from ..constraint import Constraint, body_rows
+from ..constraint import Constraint, sites
 from ..motion import transforms
 from ..scalar import Array
 from ..spatial import Transform
@@ -31,7 +31,7 @@ def carry(
     model: Model, X: list[Transform], joints: list[Articulation], constraints: Sequence[Constraint], first: int
 ) -> Stack:
     """K and L of all bodies, carried inward through every joint from the last to `first`."""
-    stack = Stack([(body, K, np.zeros((K.shape[0], 0))) for body, K in body_rows(model, constraints)], model.size)
+    stack = Stack([(site.body, site.K, np.zeros((site.size, 0))) for site in sites(model, constraints)], model.size)
     for i in reversed(range(first, model.size)):
         if stack.order[i]:
             K, L, none = stack.at(i)

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..articulation import articulate
-from ..constraint import Constraint, body_rows
+from ..articulation import Articulation, articulate
+from ..constraint import Constraint, Site, sites
+from ..joints import Floating
 from ..motion import transforms
-from ..scalar import Array
+from ..scalar import Array, rows, symmetric
+from ..spatial import Transform
 from .efpa import assemble
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Stretch:
-    """From `start` (a branching body, or -1 - c for constraint c) to the body where it is now."""
+    """From `start` (a branching body, or -2 - c for constraint c) to the body where it is now."""
 
     start: int
     P: Array
@@ -32,49 +34,57 @@ class Stretch:
 
 
 def pv_osimr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
-    """J M^-1 J' (m, m)."""
-    rows = body_rows(model, constraints)
-    stretches = backward(model, q, rows)
+    """J M^-1 J' (m, m). A floating base counts as ground first, and its share K_b H_b^-1 K_b' comes last (000 eq. 48)."""
+    X, where = transforms(model, q), sites(model, constraints)
+    joints = articulate(model, X)
+    ground = 0 if isinstance(model.joints[0], Floating) and -1 not in model.parents[1:] else -1
+    stretches = backward(model, X, joints, where, ground)
 
     Omega: dict[int, Array] = {}
-    inner: dict[int, int] = {}
+    inner: dict[int, Stretch] = {}
     for end in sorted(stretches):
         for s in stretches[end]:
-            inner[s.start] = end
-            Omega[s.start] = s.Omega if end < 0 else s.Omega + s.P.T @ (Omega[end] @ s.P)
+            inner[s.start] = Stretch(end, s.P, s.Omega)
+            Omega[s.start] = s.Omega if end == ground else s.Omega + symmetric(s.P.T @ (Omega[end] @ s.P))
 
-    P = {s.start: s.P for each in stretches.values() for s in each}
     K: list[dict[int, Array]] = []
-    for c in range(len(constraints)):
-        here, seen = -1 - c, {}
-        F = None
-        while inner[here] >= 0:
-            F = P[here] if F is None else P[here] @ F
-            here = inner[here]
-            seen[here] = F.T
+    for c in range(len(where)):
+        here, seen, F = inner[-2 - c], {}, None
+        while True:
+            F = here.P if F is None else here.P @ F
+            seen[here.start] = F.T
+            if here.start == ground:
+                break
+            here = inner[here.start]
         K.append(seen)
 
     caused: dict[tuple[int, int], Array] = {}
 
     def block(c: int, d: int, i: int) -> Array:
         if c == d:
-            return Omega[-1 - c]
+            return Omega[-2 - c]
+        if i == ground:
+            return np.zeros((where[c].size, where[d].size))
         if (i, d) not in caused:
             caused[i, d] = Omega[i] @ K[d][i].T
         return K[c][i] @ caused[i, d]
 
-    return assemble(model, rows, block)
+    grounded = assemble(model, where, block)
+    if ground < 0:
+        return grounded
+    K_base = rows([seen[0] for seen in K])
+    return grounded + joints[0].D.inverse_form(K_base[:, list(joints[0].axes)].T)
 
 
-def backward(model: Model, q: Array, rows: Sequence[tuple[int, Array]]) -> dict[int, list[Stretch]]:
-    """The stretches that end at each branching body, and at the world (-1)."""
-    X = transforms(model, q)
-    joints = articulate(model, X)
+def backward(
+    model: Model, X: list[Transform], joints: list[Articulation], where: Sequence[Site], ground: int
+) -> dict[int, list[Stretch]]:
+    """The stretches that end at each branching body, and at the ground."""
     arriving: dict[int, list[Stretch]] = {i: [] for i in range(-1, model.size)}
-    for c, (body, K) in enumerate(rows):
-        arriving[body].append(Stretch(-1 - c, K.T, np.zeros((K.shape[0], K.shape[0]))))
+    for c, site in enumerate(where):
+        arriving[site.body].append(Stretch(-2 - c, site.K.T, np.zeros((site.size, site.size))))
     ended: dict[int, list[Stretch]] = {}
-    for i in reversed(range(model.size)):
+    for i in reversed(range(ground + 1, model.size)):
         if len(arriving[i]) > 1:
             ended[i] = arriving[i]
             arriving[i] = [Stretch(i, np.eye(6), np.zeros((6, 6)))]
@@ -82,5 +92,5 @@ def backward(model: Model, q: Array, rows: Sequence[tuple[int, Array]]) -> dict[
             Omega = s.Omega + joints[i].D.inverse_form(s.P[list(joints[i].axes), :])
             passed = X[i].force(joints[i].force(s.P))
             arriving[model.parents[i]].append(Stretch(s.start, passed, Omega))
-    ended[-1] = arriving[-1]
+    ended[ground] = arriving[ground]
     return ended

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from .errors import ModelError
 from .joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
 from .model import Frame, Model, Shape
 from .spatial import Inertia, Transform, placement
+
+if TYPE_CHECKING:
+    from .constraint import Constraint
 
 KINDS = {
     "revolute": Revolute,
@@ -64,6 +68,7 @@ class ModelBuilder:
         self.inertias: list[Inertia] = []
         self.frames = {"universe": Frame("universe", -1, placement(np.eye(3), np.zeros(3)))}
         self.shapes: list[Shape] = []
+        self.constraints: list[Constraint] = []
         self.limits: dict[str, list[np.ndarray]] = {key: [] for key in LIMITS}
 
     def add(
@@ -134,6 +139,7 @@ class ModelBuilder:
             MappingProxyType(dict(self.frames)),
             gravity=self.gravity,
             shapes=tuple(self.shapes),
+            constraints=tuple(self.constraints),
             **limits,
         )
         for array in (*limits.values(), model.gravity):

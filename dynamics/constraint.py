@@ -29,6 +29,9 @@ HERE = placement(np.eye(3), np.zeros(3))
 # Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
 PERIOD = 0.1
 
+# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds that weights beyond 1e8 do more harm than good.
+SOFTNESS = 1e-7
+
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
@@ -36,7 +39,9 @@ class Constraint:
 
     K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the frame's
     origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is to keep (None: only
-    its velocity is damped); `period` is Baumgarte's in s, None switches it off. `other` is the second link of a loop.
+    its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the diagonal of R, a scalar or a value
+    a row, of the methods that only press towards the constraint ("pv-soft", "ltl-soft"). `other` is the second link of a loop, on which
+    `target` is placed then.
     """
 
     link: str
@@ -46,6 +51,7 @@ class Constraint:
     frame: Transform = field(default=HERE)
     target: Transform | None = None
     period: float | None = PERIOD
+    softness: float | np.ndarray = SOFTNESS
     other: str | None = None
 
     def __post_init__(self):
@@ -56,6 +62,10 @@ class Constraint:
         k = self.k if is_symbolic(self.k) else np.broadcast_to(np.asarray(self.k, dtype=float), (K.shape[0],))
         if self.period is not None and not self.period > 0:
             raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
+        R = np.broadcast_to(np.asarray(self.softness, dtype=float), (K.shape[0],))
+        if not (R > 0).all():
+            raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
+        object.__setattr__(self, "softness", R.reshape(-1, 1))
         object.__setattr__(self, "K", matrix(K, K.shape, f"{what}: K"))
         object.__setattr__(self, "k", column(k, K.shape[0], f"{what}: k"))
 
@@ -112,6 +122,7 @@ class Demand:
     site: Site
     K: Array
     k: Array
+    softness: np.ndarray
 
     @property
     def body(self) -> int:
@@ -148,7 +159,7 @@ def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Mot
         if not constraint.classical:
             linear = linear + cross(velocity[:3, :], velocity[3:, :])
         k = constraint.k + constraint.K[:, 3:] @ linear + _baumgarte(constraint, velocity, frame.after(poses[body]))
-        found.append(Demand(site, site.K, k))
+        found.append(Demand(site, site.K, k, constraint.softness))
     return found
 
 
@@ -166,3 +177,18 @@ def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Arra
         turn = quaternion.log(quaternion.near_identity(constraint.target.R.T @ pose.R))
     return correction - K @ rows([turn, away]) / T**2
 
+
+
+def pushed_bodies(
+    model: Model, bodies: list[Array | None] | None, constraints: Sequence[Constraint], forces: Sequence
+) -> list[Array | None] | None:
+    """Forces on the bodies, with those of the constraints added."""
+    if len(forces) != len(constraints):
+        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
+    if not constraints:
+        return bodies
+    total = [None] * model.size if bodies is None else list(bodies)
+    for constraint, site, force in zip(constraints, sites(model, constraints), forces):
+        push = site.K.T @ column(force, site.size, f"force of the constraint on '{constraint.link}'")
+        total[site.body] = push if total[site.body] is None else total[site.body] + push
+    return total

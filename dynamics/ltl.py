@@ -15,7 +15,6 @@ from .constraint import Constraint, demands
 from .crba import blocks
 from .kinematics import row_jacobian
 from .motion import motion
-from .pv_soft import SOFTNESS
 from .rnea import body_accelerations, newton_euler
 from .scalar import Array, Factor, columns, entry, grid, pivot, rows, symmetric
 
@@ -134,17 +133,16 @@ def ltl_soft(
     tau: Array,
     constraints: Sequence[Constraint],
     external: Sequence[Array | None] | None = None,
-    softness: float = SOFTNESS,
 ) -> tuple[Array, list[Array]]:
     """The soft Gauss principle of `pv_soft` in joint space: M + J' R^-1 J has the zeros of M."""
     move = motion(model, q, v)
     prepared = demands(model, constraints, v, move)
     at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
     M = blocks(model, move.X)
-    missing = [(row.k - row.K @ at_rest[row.body]) / softness for row in prepared]
+    missing = [(row.k - row.K @ at_rest[row.body]) / row.softness for row in prepared]
     jacobians = [row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows) for row in prepared]
-    for J in jacobians:
-        scaled = {i: block / softness for i, block in J.items()}
+    for row, J in zip(prepared, jacobians):
+        scaled = {i: block / row.softness for i, block in J.items()}
         for i, j in ((i, j) for i in J for j in J if j <= i):
             M[i, j] = M[i, j] + J[i].T @ scaled[j]
     J = [transposed(model, each) for each in jacobians]
@@ -152,7 +150,7 @@ def ltl_soft(
     M = LTL(model, M)
     qdd = M.outward(M.inward(pushed(force, J, missing)))
     reached = [sum(Jc[k].T * entry(qdd, k, 0) for k in Jc) for Jc in J]
-    return qdd, [pull - Ja / softness for pull, Ja in zip(missing, reached)]
+    return qdd, [pull - Ja / row.softness for row, pull, Ja in zip(prepared, missing, reached)]
 
 
 def by_dof(x: Array) -> dict[int, Array]:

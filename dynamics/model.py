@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .doors import Doors
 from .errors import ModelError
 from .joints import Joint, Revolute, Spherical
-from .scalar import Array, column
 from .spatial import Inertia, Transform
+
+if TYPE_CHECKING:
+    from .constraint import Constraint
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,8 @@ class Model(Doors):
     placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies' own frames,
     in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link]. Limits are per coordinate
     (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping: (nv,)). `damping` (N m s) is data as
-    the file gives it: the algorithms leave it out, as Pinocchio does; a damped joint feels tau - damping * v.
+    the file gives it: the algorithms leave it out, as Pinocchio does; a damped joint feels tau - damping * v. `constraints` are those
+    the file states (MJCF equalities); the algorithms take only what they are given.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Model(Doors):
     damping: np.ndarray
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     shapes: tuple[Shape, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
 
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
@@ -128,17 +133,6 @@ class Model(Doors):
             if self.parents[i] >= 0:
                 inertias[self.parents[i]] += on_axis.seen(self.placements[i])
         return tuple(inertias)
-
-    def configuration(self, q) -> Array:
-        """The user's q as a column (nq, 1), checked."""
-        q = column(q, self.nq, "q")
-        for joint, part in zip(self.joints, self.q_slices):
-            joint.check(q[part, :])
-        return q
-
-    def velocity(self, v, what: str = "v") -> Array:
-        """The user's v, tau or a as a column (nv, 1), checked."""
-        return column(v, self.nv, what)
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:

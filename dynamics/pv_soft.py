@@ -16,10 +16,6 @@ from .scalar import Array, symmetric
 if TYPE_CHECKING:
     from .model import Model
 
-# Compliance R (m/s^2 a newton) of a soft constraint: 000 Fig. 3 finds weights of 1e8 to be about the best trade.
-SOFTNESS = 1e-7
-
-
 def pv_soft(
     model: Model,
     q: Array,
@@ -27,14 +23,14 @@ def pv_soft(
     tau: Array,
     constraints: Sequence[Constraint],
     external: Sequence[Array | None] | None = None,
-    softness: float = SOFTNESS,
 ) -> tuple[Array, list[Array]]:
-    """Joint accelerations (nv, 1) and the constraints' forces, R = softness 1."""
+    """Joint accelerations (nv, 1) and the constraints' forces, R the diagonal of the constraints' softness."""
     move = motion(model, q, v)
     soft = demands(model, constraints, v, move)
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
     for row in soft:
-        H[row.body] = H[row.body] + symmetric(row.K.T @ row.K) / softness  # eq. 52
-        f[row.body] = f[row.body] + row.K.T @ row.k / softness
+        weighted = row.K / row.softness
+        H[row.body] = H[row.body] + symmetric(row.K.T @ weighted)  # eq. 52
+        f[row.body] = f[row.body] + weighted.T @ row.k
     qdd, a = sweeps(model, move, H, f, tau)
-    return qdd, [(row.k - row.K @ a[row.body]) / softness for row in soft]
+    return qdd, [(row.k - row.K @ a[row.body]) / row.softness for row in soft]

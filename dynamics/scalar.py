@@ -53,6 +53,14 @@ def flat(x: Array) -> Array:
     return x if is_symbolic(x) else x.ravel()
 
 
+def first_not_finite(*arrays: Array) -> int | None:
+    """The index of the first array of numbers that holds one that is not finite; symbols are never looked at."""
+    for index, array in enumerate(arrays):
+        if not is_symbolic(array) and not np.isfinite(array).all():
+            return index
+    return None
+
+
 def rows(blocks: Sequence[Array]) -> Array:
     """Blocks above one another."""
     return ca.vertcat(*blocks) if is_symbolic(*blocks) else np.concatenate(blocks, axis=0)

@@ -8,7 +8,8 @@ import llvmlite.binding as llvm
 
 from .vector_math import library_addresses
 
-# LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code generation.
+# LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code
+# generation.
 CODE_GENERATION_LEVELS = {"full": 1, "quick": 0}
 
 
@@ -24,7 +25,7 @@ class Processor:
     fused: bool  # has fused multiply-add
 
     def registers_for(self, lanes: int) -> int:
-        """Values of `lanes` doubles that stay in registers, two of which are left for operands on their way."""
+        """Values of `lanes` doubles to keep in registers; two are left for operands on their way."""
         registers_per_value = -(-lanes // self.lanes)
         return max(self.vector_registers // registers_per_value - 2, 3)
 

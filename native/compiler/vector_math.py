@@ -1,15 +1,18 @@
-"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C library.
+"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C
+library.
 
-sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in three
-parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one for cos r
-(minimax on [0, (pi/4)^2], error below 4e-18), swapped and negated by the quadrant n mod 4. Both cost little more than
-one, so one call gives both. Beyond `REDUCTION_LIMIT`, and for infinities and NaN, lanes ask the C library.
+sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in
+three parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one
+for cos r (minimax on [0, (pi/4)^2], error below 4e-18), swapped and negated by the quadrant n mod 4. Both
+cost little more than one, so one call gives both. Beyond `REDUCTION_LIMIT`, and for infinities and NaN, lanes
+ask the C library.
 """
 
 import ctypes
-import ctypes.util
 import sys
 from functools import cache
+
+from .program import constant_bits
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (
@@ -34,10 +37,9 @@ COS_COEFFICIENTS = (
     -1.1359448814454358e-11,
 )
 
-UNARY = frozenset(
-    "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1".split()
-)
-BINARY = frozenset("pow fmod remainder atan2 hypot".split())
+_UNARY_NAMES = "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1"
+_BINARY_NAMES = "pow fmod remainder atan2 hypot"
+UNARY, BINARY = frozenset(_UNARY_NAMES.split()), frozenset(_BINARY_NAMES.split())
 CALLS = UNARY | BINARY
 _PREFIX = "trisweep_"
 
@@ -45,8 +47,7 @@ _PREFIX = "trisweep_"
 @cache
 def library_addresses() -> dict[str, int]:
     """The C library's functions by the names under which compiled code refers to them."""
-    path = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
-    library = ctypes.CDLL(path)
+    library = ctypes.CDLL({"win32": "ucrtbase", "darwin": "libSystem.dylib"}.get(sys.platform, "libm.so.6"))
     return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in CALLS}
 
 
@@ -60,8 +61,6 @@ def pair_type(lanes: int) -> str:
 
 def splat(number: float, lanes: int) -> str:
     """A constant vector with the same number in every lane."""
-    from .program import constant_bits
-
     return "<" + ", ".join([f"double 0x{constant_bits(number):016X}"] * lanes) + ">"
 
 

@@ -12,7 +12,7 @@ def no_cache(monkeypatch):
 
 
 def every_operation() -> dict[str, ca.Function]:
-    """A function of x and y for every operation that SX has, found by asking CasADi about all of its codes."""
+    """A function of x and y for every operation of SX, found by asking CasADi about each of its codes."""
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     functions = {}
     for name in sorted(name for name in dir(ca) if name.startswith("OP_")):
@@ -113,7 +113,7 @@ def by_casadi(function: ca.Function, inputs: list[np.ndarray]) -> list[np.ndarra
 
 
 def assert_agree(ours: np.ndarray, casadis: np.ndarray, tolerance: float = 1e-12) -> None:
-    """Equal to the tolerance, relative to the number itself or to 1, the size of what it was computed from."""
+    """Equal to the tolerance, relative to the number itself or to 1, the size of what it comes from."""
     assert ours.shape == casadis.shape
     np.testing.assert_array_equal(np.isnan(ours), np.isnan(casadis))
     finite = np.isfinite(casadis)

@@ -22,7 +22,7 @@ def ulps(ours, exact):
 
 
 def angles():
-    """Random angles of every size, and the doubles around multiples of pi/4, where the reduction is hardest."""
+    """Random angles of every size, and the doubles around multiples of pi/4, the hardest to reduce."""
     random = np.random.default_rng(5)
     multiples = np.arange(1, 12733) * (np.pi / 4)
     around = np.concatenate([multiples, np.nextafter(multiples, 0), np.nextafter(multiples, 1e9)])

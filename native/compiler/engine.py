@@ -75,19 +75,18 @@ class Assembler:
         self.machine = _target_machine(level)
 
     def object_code(self, module_text: str) -> bytes:
-        # A context of its own, since the global one keeps every constant it has ever seen.
-        context = llvm.create_context()
-        module = llvm.parse_assembly(module_text, context)
-        module.triple = host().triple
-        return self.machine.emit_object(module)
+        # A context of its own, since the global one keeps every constant it has ever seen; closed here and in
+        # this order, since the garbage collector might choose another.
+        with llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
+            module.triple = host().triple
+            return self.machine.emit_object(module)
 
 
 class LoadedCode:
     """Object code in executable memory, which is freed with this object."""
 
     def __init__(self, objects: list[bytes]) -> None:
-        empty = llvm.parse_assembly("", llvm.create_context())
-        self._engine = llvm.create_mcjit_compiler(empty, _target_machine("full"))
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
         for code in objects:
             self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         self._engine.finalize_object()

@@ -16,7 +16,8 @@ LEAVES = frozenset({"input", "constant"})
 
 _SAME_NAME = (
     "add sub mul div neg exp log pow sqrt tan asin acos atan lt le eq ne not and or floor ceil fmod fabs "
-    "sign copysign if_else_zero erf fmin fmax sinh cosh tanh asinh acosh atanh atan2 log1p expm1 hypot remainder"
+    "sign copysign if_else_zero erf fmin fmax sinh cosh tanh asinh acosh atanh atan2 log1p expm1 "
+    "hypot remainder"
 )
 _OPERATIONS = {getattr(ca, f"OP_{name.upper()}"): name for name in _SAME_NAME.split()}
 _COMMUTATIVE = frozenset({"add", "mul"})

@@ -25,9 +25,9 @@ class Sizes(NamedTuple):
 class CompiledFunction:
     """Machine code of an SX function.
 
-    `address` is the entry point for callers in C or C++, with the convention written down in `driver`; `lanes` is how
-    many samples it computes at a time; `sizes` are the row and work lengths it expects. The code lives as long as this
-    object. Calls from several threads are safe, and release Python's lock.
+    `address` is the entry point for callers in C or C++, with the convention written down in `driver`;
+    `lanes` is how many samples it computes at a time; `sizes` are the row and work lengths it expects. The
+    code lives as long as this object. Calls from several threads are safe, and release Python's lock.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class CompiledFunction:
         self._code = code
         self.address = code.address(ENTRY)
         self._evaluate = _Entry(self.address)
-        self._idle_work: list[np.ndarray] = []
+        self._idle_memory: list[_CallMemory] = []
 
     def __repr__(self) -> str:
         inputs, outputs = (
@@ -58,8 +58,9 @@ class CompiledFunction:
     def __call__(self, *inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
         """Evaluate one sample.
 
-        Each input is an array of its CasADi shape (a vector may be flat, a number stands for an array full of it).
-        Each output is a dense array (rows, columns), flat if it is a column; one output comes bare, several as a tuple.
+        Each input is an array of its CasADi shape (a vector may be flat, a number stands for an array full of
+        it). Each output is a dense array (rows, columns), flat if it is a column; one output comes bare,
+        several as a tuple.
         """
         self._check_number(inputs)
         rows = [sparsity.to_row(self.name, x) for sparsity, x in zip(self._inputs, inputs)]
@@ -70,8 +71,9 @@ class CompiledFunction:
     def batch(self, *inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
         """Evaluate many samples.
 
-        Each input is (count, n) with its n nonzeros in CasADi's order (column after column); one with a single row is
-        the same for all samples. Each output is (count, m); one output comes bare, several as a tuple.
+        Each input is (count, n) with its n nonzeros in CasADi's order (column after column); one with a
+        single row is the same for all samples. Each output is (count, m); one output comes bare, several as a
+        tuple.
         """
         self._check_number(inputs)
         rows = [sparsity.to_rows(self.name, x) for sparsity, x in zip(self._inputs, inputs)]
@@ -79,11 +81,11 @@ class CompiledFunction:
         for sparsity, x in zip(self._inputs, rows):
             if len(x) != 1 and count not in (1, len(x)):
                 raise ValueError(
-                    f"function '{self.name}': input '{sparsity.name}' has {len(x)} rows, expected {count} like the inputs "
-                    "before it, or 1"
+                    f"function '{self.name}': input '{sparsity.name}' has {len(x)} rows, "
+                    f"expected {count} like the inputs before it, or 1"
                 )
             count = len(x) if len(x) != 1 else count
-        results = tuple(self._run(rows, count))
+        results = self._run(rows, count)
         return results[0] if len(results) == 1 else results
 
     def _check_number(self, inputs: tuple) -> None:
@@ -92,26 +94,40 @@ class CompiledFunction:
                 f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}"
             )
 
-    def _run(self, rows: list[np.ndarray], count: int) -> list[np.ndarray]:
-        results = [np.empty((count, size)) for size in self.sizes.outputs]
-        input_table = np.array(
-            [[x.ctypes.data, 0 if len(x) == 1 else x.strides[0] // 8] for x in rows], np.int64
-        ).T.copy()
-        output_table = np.array(
-            [[y.ctypes.data, size] for y, size in zip(results, self.sizes.outputs)], np.int64
-        ).T.copy()
-        work = self._idle_work.pop() if self._idle_work else np.empty(self.sizes.work)
-        half_in, half_out = 8 * len(rows), 8 * len(results)
+    def _run(self, rows: list[np.ndarray], count: int) -> tuple[np.ndarray, ...]:
+        results = tuple([np.empty((count, size)) for size in self.sizes.outputs])
+        memory = self._idle_memory.pop() if self._idle_memory else _CallMemory(self.sizes)
+        for i, x in enumerate(rows):
+            memory.inputs[i] = _address(x)
+            memory.input_strides[i] = 0 if len(x) == 1 else x.strides[0] // 8
+        for i, y in enumerate(results):
+            memory.outputs[i] = _address(y)
         self._evaluate(
-            input_table.ctypes.data,
-            input_table.ctypes.data + half_in,
-            output_table.ctypes.data,
-            output_table.ctypes.data + half_out,
+            memory.inputs,
+            memory.input_strides,
+            memory.outputs,
+            memory.output_strides,
             count,
-            work.ctypes.data,
+            memory.work_address,
         )
-        self._idle_work.append(work)
+        self._idle_memory.append(memory)
         return results
+
+
+class _CallMemory:
+    """The work memory and the tables of one call, kept for the next."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.inputs = (ctypes.c_void_p * len(sizes.inputs))()
+        self.input_strides = (ctypes.c_int64 * len(sizes.inputs))()
+        self.outputs = (ctypes.c_void_p * len(sizes.outputs))()
+        self.output_strides = (ctypes.c_int64 * len(sizes.outputs))(*sizes.outputs)
+        self.work = np.empty(sizes.work)
+        self.work_address = _address(self.work)
+
+
+def _address(x: np.ndarray) -> int:
+    return x.__array_interface__["data"][0]
 
 
 class _Sparsity:
@@ -139,7 +155,8 @@ class _Sparsity:
         x = np.asarray(x, dtype=float)
         if x.ndim != 2 or x.shape[1] != self.nonzeros:
             raise ValueError(
-                f"function '{function}': input '{self.name}' has shape {x.shape}, expected (count, {self.nonzeros})"
+                f"function '{function}': input '{self.name}' has shape {x.shape}, "
+                f"expected (count, {self.nonzeros})"
             )
         rows_are_contiguous = x.strides[1] == 8 and x.strides[0] >= 8 * x.shape[1] and x.strides[0] % 8 == 0
         return x if rows_are_contiguous else np.ascontiguousarray(x)

@@ -25,8 +25,9 @@ def compile_function(
 ) -> CompiledFunction:
     """Compile a CasADi function of SX, or of MX that expands to SX.
 
-    `lanes` is how many samples are computed at a time (1, 2, 4 or 8; by default what a vector register holds).
-    `optimize="quick"` compiles about three times as fast, to code about half as fast. `name` stands in messages.
+    `lanes` is how many samples are computed at a time (1, 2, 4 or 8; by default what a vector register
+    holds). `optimize="quick"` compiles about three times as fast, to code about half as fast. `name` stands
+    in messages.
 
         f = compile_function(casadi.Function("f", [x], [casadi.sin(x)]))
         f.batch(np.linspace(0, 1, 50).reshape(50, 1))
@@ -51,7 +52,7 @@ def compile_function(
 
 
 def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple[int, list[bytes]]:
-    """Work size and object code: one object for each piece, and one for the driver with the functions it brings."""
+    """Work size and object code: the driver, the functions of vectors, then piece after piece."""
     processor = host()
     program = record(function)
     if processor.fused:
@@ -79,7 +80,7 @@ def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple
 
 
 def _key(function: ca.Function, lanes: int, optimize: str) -> str:
-    """The hash of all that object code depends on: the function, the request, the processor, and every version."""
+    """The hash of all that object code depends on: function, request, processor and every version."""
     digest = hashlib.sha256(function.serialize().encode())
     digest.update(
         f"\n{lanes} {optimize}\n{host().identity}\n{ca.CasadiMeta.version()}\n{_compiler_identity()}".encode()
@@ -89,7 +90,7 @@ def _key(function: ca.Function, lanes: int, optimize: str) -> str:
 
 @cache
 def _compiler_identity() -> str:
-    """Trisweep's version and the hash of the compiler's own source, so that working on it needs no cleaning."""
+    """Trisweep's version and the hash of the compiler's source, so that a change of it needs no cleaning."""
     digest = hashlib.sha256(version("trisweep").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

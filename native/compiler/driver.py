@@ -4,15 +4,16 @@
                   double* const* outputs, const int64_t* output_strides,
                   int64_t count, double* work);
 
-evaluates `count` samples. The nonzeros of input i for sample s (in CasADi's order, column after column) are the
-`sizes.inputs[i]` doubles at `inputs[i] + s * input_strides[i]`, and likewise for outputs: strides count doubles, and
-rows are contiguous. An input stride of 0 gives every sample the same row. An output whose pointer is null is not
-written. `work` holds `sizes.work` doubles, which need no alignment and no initial value; it is all the memory the
-call uses, so calls with different `work` may run at the same time. Outputs must not overlap inputs.
+evaluates `count` samples. The nonzeros of input i for sample s (in CasADi's order, column after column) are
+the `sizes.inputs[i]` doubles at `inputs[i] + s * input_strides[i]`, and likewise for outputs: strides count
+doubles, and rows are contiguous. An input stride of 0 gives every sample the same row. An output whose
+pointer is null is not written. `work` holds `sizes.work` doubles, which need no alignment and no initial
+value; it is all the memory the call uses, so calls with different `work` may run at the same time. Outputs
+must not overlap inputs.
 
-Inside, `lanes` samples at a time go through a frame (see `residence`): gathered from rows to slots, run through the
-pieces, scattered from slots to rows. Where the last group is short, its idle lanes repeat the last sample and write
-the same numbers to the same row.
+Inside, `lanes` samples at a time go through a frame (see `residence`): gathered from rows to slots, run
+through the pieces, scattered from slots to rows. Where the last group is short, its idle lanes repeat the
+last sample and write the same numbers to the same row.
 """
 
 from .residence import Frame
@@ -81,7 +82,8 @@ def _move_row(verb: str, side: str, i: int, place: int, size: int, lanes: int) -
         f"{name}_stride_at = getelementptr i64, ptr %{side[:-1]}_strides, i64 {i}",
         f"{name}_stride = load i64, ptr {name}_stride_at",
         f"{name}_slots = getelementptr {vector_type(lanes)}, ptr %frame, i64 {place}",
-        f"call void @{verb}(ptr {name}_slots, ptr {name}_rows, i64 {name}_stride, i64 %start, i64 %count, i64 {size})",
+        f"call void @{verb}(ptr {name}_slots, ptr {name}_rows, i64 {name}_stride, "
+        f"i64 %start, i64 %count, i64 {size})",
     ]
 
 
@@ -112,15 +114,16 @@ done:
 
 
 def _mover(verb: str, lanes: int) -> str:
-    """`gather` from rows to slots, or `scatter` from slots to rows: whole squares of lanes by transposition, then
-    what is left of the row element by element."""
+    """`gather` from rows to slots, or `scatter` from slots to rows: whole squares of lanes by transposition,
+    then what is left of the row element by element."""
     skip = (
         ["%same = icmp eq i64 %stride, 0", "%later = icmp ne i64 %start, 0", "%skip = and i1 %same, %later"]
         if verb == "gather"
         else ["%skip = icmp eq ptr %rows, null"]
     )
     lines = [
-        f"define internal void @{verb}(ptr %slots, ptr %rows, i64 %stride, i64 %start, i64 %count, i64 %size) {{",
+        f"define internal void @{verb}(ptr %slots, ptr %rows, i64 %stride, "
+        "i64 %start, i64 %count, i64 %size) {",
         "entry:",
         *skip,
         "br i1 %skip, label %done, label %begin",
@@ -195,12 +198,11 @@ def _transpose(vectors: list[str], lanes: int, lines: list[str]) -> list[str]:
                 continue
             low = [e if not e & block else lanes + e - block for e in range(lanes)]
             high = [e + block if not e & block else lanes + e for e in range(lanes)]
+            pair = f"{V} {vectors[i]}, {V} {vectors[i + block]}"
             for row, picks in ((i, low), (i + block, high)):
                 mask = ", ".join(f"i32 {e}" for e in picks)
                 result[row] = f"%t{block}_{row}"
-                lines.append(
-                    f"{result[row]} = shufflevector {V} {vectors[i]}, {V} {vectors[i + block]}, <{lanes} x i32> <{mask}>"
-                )
+                lines.append(f"{result[row]} = shufflevector {pair}, <{lanes} x i32> <{mask}>")
         vectors = result
         block //= 2
     return vectors

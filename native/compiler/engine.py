@@ -8,7 +8,8 @@ import llvmlite.binding as llvm
 
 from .vector_math import library_addresses
 
-# LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code generation.
+# LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code
+# generation.
 CODE_GENERATION_LEVELS = {"full": 1, "quick": 0}
 
 
@@ -24,7 +25,7 @@ class Processor:
     fused: bool  # has fused multiply-add
 
     def registers_for(self, lanes: int) -> int:
-        """Values of `lanes` doubles that stay in registers, two of which are left for operands on their way."""
+        """Values of `lanes` doubles to keep in registers; two are left for operands on their way."""
         registers_per_value = -(-lanes // self.lanes)
         return max(self.vector_registers // registers_per_value - 2, 3)
 
@@ -74,19 +75,18 @@ class Assembler:
         self.machine = _target_machine(level)
 
     def object_code(self, module_text: str) -> bytes:
-        # A context of its own, since the global one keeps every constant it has ever seen.
-        context = llvm.create_context()
-        module = llvm.parse_assembly(module_text, context)
-        module.triple = host().triple
-        return self.machine.emit_object(module)
+        # A context of its own, since the global one keeps every constant it has ever seen; closed here and in
+        # this order, since the garbage collector might choose another.
+        with llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
+            module.triple = host().triple
+            return self.machine.emit_object(module)
 
 
 class LoadedCode:
     """Object code in executable memory, which is freed with this object."""
 
     def __init__(self, objects: list[bytes]) -> None:
-        empty = llvm.parse_assembly("", llvm.create_context())
-        self._engine = llvm.create_mcjit_compiler(empty, _target_machine("full"))
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
         for code in objects:
             self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         self._engine.finalize_object()

@@ -1,8 +1,8 @@
 """Object code on disk, so that a function is compiled once on a machine.
 
-An entry is one file named by the hash of all that its code depends on. It is written under another name and then
-renamed, so a reader never sees half of one, whoever is killed when; its own hash stands at its head, so what has been
-damaged since is taken for missing. `TRISWEEP_CACHE` names another folder, or is `off`.
+An entry is one file named by the hash of all that its code depends on. It is written under another name and
+then renamed, so a reader never sees half of one, whoever is killed when; its own hash stands at its head, so
+what has been damaged since is taken for missing. `TRISWEEP_CACHE` names another folder, or is `off`.
 """
 
 import contextlib

@@ -1,9 +1,9 @@
-"""An SX function as a straight-line program: every value is assigned once, by one operation on earlier values.
+"""An SX function as a straight-line program: each value is assigned once, by an operation on earlier values.
 
-`record` reads CasADi's instruction list, gives each result a number of its own, merges equal operations, and rewrites
-what the later steps need not know: squares become products, small powers become products, sin and cos of one
-argument stand side by side, calls of other functions are spliced in. `contract` then joins products and sums to fused
-multiply-adds.
+`record` reads CasADi's instruction list, gives each result a number of its own, merges equal operations, and
+rewrites what the later steps need not know: squares become products, small powers become products, sin and
+cos of one argument stand side by side, calls of other functions are spliced in. `contract` then joins
+products and sums to fused multiply-adds.
 """
 
 import struct
@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-# Leaves hold their own datum instead of arguments: ("input", (place among all inputs,)), ("constant", (64 bits,)).
+# Leaves hold a datum instead of arguments: ("input", (place among all inputs,)), ("constant", (64 bits,)).
 LEAVES = frozenset({"input", "constant"})
 
-_OPERATIONS = {
-    getattr(ca, f"OP_{name.upper()}"): name
-    for name in (
-        "add sub mul div neg exp log pow sqrt tan asin acos atan lt le eq ne not and or floor ceil fmod fabs sign copysign "
-        "if_else_zero erf fmin fmax sinh cosh tanh asinh acosh atanh atan2 log1p expm1 hypot remainder"
-    ).split()
-}
+_SAME_NAME = (
+    "add sub mul div neg exp log pow sqrt tan asin acos atan lt le eq ne not and or floor ceil fmod fabs "
+    "sign copysign if_else_zero erf fmin fmax sinh cosh tanh asinh acosh atanh atan2 log1p expm1 "
+    "hypot remainder"
+)
+_OPERATIONS = {getattr(ca, f"OP_{name.upper()}"): name for name in _SAME_NAME.split()}
+_COMMUTATIVE = frozenset({"add", "mul"})
 _SAME_VALUE = frozenset({ca.OP_ASSIGN, ca.OP_LIFT, ca.OP_PRINTME})
 _LARGEST_PRODUCT_POWER = 8
 
@@ -64,6 +64,8 @@ class _Recorder:
 
     def value(self, operation: str, *arguments: int) -> int:
         """The value of an operation, recorded now or found among those recorded before."""
+        if operation in _COMMUTATIVE:
+            arguments = (min(arguments), max(arguments))
         key = (operation, arguments)
         found = self.known.get(key)
         if found is None:
@@ -101,7 +103,8 @@ class _Recorder:
     def inverse_error_function(self, x: int) -> int:
         """Winitzki's approximation of erfinv (2008, with a = 0.147), then Newton steps on erf(y) = x.
 
-        At x = 1 and -1 the approximation is already infinite, and beyond them NaN; the steps are left out there.
+        At x = 1 and -1 the approximation is already infinite, and beyond them NaN; the steps are left out
+        there.
         """
         one, half, a = self.constant(1.0), self.constant(0.5), self.constant(0.147)
         log = self.value("log", self.value("mul", self.value("sub", one, x), self.value("add", one, x)))

@@ -1,10 +1,10 @@
 """Where every value of a program lives, decided before LLVM sees it.
 
-A frame is an array of slots, one vector of lanes each: constants, inputs, outputs, then spilled values. A value is in
-a register from where it is computed or loaded until its place is wanted for a value that is used sooner (Belady's
-rule, which no allocator betters on straight-line code). Calls and the ends of pieces empty the registers. LLVM's own
-allocator then finds few enough values alive that it hardly spills, which is most of the speed of the code, and keeps
-compile time linear in the length of the program.
+A frame is an array of slots, one vector of lanes each: constants, inputs, outputs, then spilled values. A
+value is in a register from where it is computed or loaded until its place is wanted for a value that is used
+sooner (Belady's rule, which no allocator betters on straight-line code). Calls and the ends of pieces empty
+the registers. LLVM's own allocator then finds few enough values alive that it hardly spills, which is most of
+the speed of the code, and keeps compile time linear in the length of the program.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Step:
 
 
 def plan(program: Program, frame: Frame, registers: int) -> list[list[Step]]:
-    """The program as pieces of steps that keep at most `registers` values in registers; sizes `frame.spilled`."""
+    """The program as pieces of steps with at most `registers` values in registers; sizes `frame.spilled`."""
     order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
     pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
     loads, spilled = _reside(program, pieces, registers)
@@ -72,7 +72,7 @@ def _uses(program: Program, pieces: list[list[int]]) -> list[list[int]]:
 
 
 def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[list[list[int]], set[int]]:
-    """The values to load before each operation, and the values that leave the registers before their last use."""
+    """The values to load before each operation, and those that leave the registers before their last use."""
     pending = _uses(program, pieces)
     loads: list[list[int]] = []
     spilled: set[int] = set()

@@ -1,15 +1,18 @@
-"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C library.
+"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C
+library.
 
-sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in three
-parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one for cos r
-(minimax on [0, (pi/4)^2], error below 4e-18), swapped and negated by the quadrant n mod 4. Both cost little more than
-one, so one call gives both. Beyond `REDUCTION_LIMIT`, and for infinities and NaN, lanes ask the C library.
+sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in
+three parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one
+for cos r (minimax on [0, (pi/4)^2], error below 4e-18), swapped and negated by the quadrant n mod 4. Both
+cost little more than one, so one call gives both. Beyond `REDUCTION_LIMIT`, and for infinities and NaN, lanes
+ask the C library.
 """
 
 import ctypes
-import ctypes.util
 import sys
 from functools import cache
+
+from .program import constant_bits
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (
@@ -34,10 +37,9 @@ COS_COEFFICIENTS = (
     -1.1359448814454358e-11,
 )
 
-UNARY = frozenset(
-    "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1".split()
-)
-BINARY = frozenset("pow fmod remainder atan2 hypot".split())
+_UNARY_NAMES = "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acosh atanh log1p expm1"
+_BINARY_NAMES = "pow fmod remainder atan2 hypot"
+UNARY, BINARY = frozenset(_UNARY_NAMES.split()), frozenset(_BINARY_NAMES.split())
 CALLS = UNARY | BINARY
 _PREFIX = "trisweep_"
 
@@ -45,8 +47,7 @@ _PREFIX = "trisweep_"
 @cache
 def library_addresses() -> dict[str, int]:
     """The C library's functions by the names under which compiled code refers to them."""
-    path = "ucrtbase" if sys.platform == "win32" else ctypes.util.find_library("m")
-    library = ctypes.CDLL(path)
+    library = ctypes.CDLL({"win32": "ucrtbase", "darwin": "libSystem.dylib"}.get(sys.platform, "libm.so.6"))
     return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in CALLS}
 
 
@@ -60,8 +61,6 @@ def pair_type(lanes: int) -> str:
 
 def splat(number: float, lanes: int) -> str:
     """A constant vector with the same number in every lane."""
-    from .program import constant_bits
-
     return "<" + ", ".join([f"double 0x{constant_bits(number):016X}"] * lanes) + ">"
 
 
@@ -148,10 +147,15 @@ def _sincos(lanes: int) -> str:
             f"%n = fsub {V} %shifted, {number(rounder)}",
             f"%quadrant = bitcast {V} %shifted to {I}",
             fma("r1", "%n", number(-HALF_PI[0]), "%x"),
-            fma("r", "%n", number(-HALF_PI[1]), "%r1"),
-            f"%lost = fsub {V} %r1, %r",
-            fma("tail2", "%n", number(-HALF_PI[1]), "%lost"),
-            fma("tail", "%n", number(-HALF_PI[2]), "%tail2"),
+            # r1 is exact; r + tail is r1 less the other two parts, with what each rounding lost.
+            f"%part2 = fmul {V} %n, {number(HALF_PI[1])}",
+            f"%minus_part2 = fneg {V} %part2",
+            fma("part2_lost", "%n", number(HALF_PI[1]), "%minus_part2"),
+            f"%r = fsub {V} %r1, %part2",
+            f"%taken = fsub {V} %r1, %r",
+            f"%r_lost = fsub {V} %taken, %part2",
+            f"%lost = fsub {V} %r_lost, %part2_lost",
+            fma("tail", "%n", number(-HALF_PI[2]), "%lost"),
             f"%z = fmul {V} %r, %r",
             # sin(r + tail) = r + (r^3 S(z) + tail (1 - z/2))
             *polynomial("s", SIN_COEFFICIENTS),

@@ -40,7 +40,9 @@ class Expansion:
     hessian: ca.SX | None
 
 
-def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact") -> Expansion:
+def expand(
+    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact"
+) -> Expansion:
     """Values f (m), Jacobian df/dx (m, n), and gradient (n) and Hessian (n, n) of multipliers' f.
 
     variables: x, a column of symbols (n). outputs: f, a column (m). multipliers: eta (m), expressions or symbols, constant as far
@@ -59,7 +61,10 @@ def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, h
     mu, nu, gradient = _adjoints(outputs, multipliers, variables, nodes)
     curved, weights = outputs, multipliers
     if hessian == "exact":
-        curved, weights = ca.vertcat(outputs, *(node.derivatives.inputs for node in nodes)), ca.vertcat(multipliers, *nu)
+        curved, weights = (
+            ca.vertcat(outputs, *(node.derivatives.inputs for node in nodes)),
+            ca.vertcat(multipliers, *nu),
+        )
     elif hessian == "gauss-newton":
         curved, weights = outputs[0], multipliers[0]
     lower = congruence(lower_hessian(curved, weights, z), G)
@@ -86,7 +91,9 @@ def _sensitivities(x: ca.SX, nodes: list[ImplicitNode]) -> tuple[ca.SX, ca.SX, l
     return z, G, W, Y
 
 
-def _adjoints(f: ca.SX, eta: ca.SX, x: ca.SX, nodes: list[ImplicitNode]) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
+def _adjoints(
+    f: ca.SX, eta: ca.SX, x: ca.SX, nodes: list[ImplicitNode]
+) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
     """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
     ends = list(accumulate([x.numel(), *(node.unknowns.numel() for node in nodes)]))
     z = ca.vertcat(x, *(node.unknowns for node in nodes))
@@ -114,10 +121,14 @@ def _check(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None, hessian:
     if not distinct(variables):
         raise NodeError(f"expand: variables are {variables}, expected a column of distinct symbols")
     for node in nodes_of(variables):
-        raise NodeError(f"expand: variables contain unknowns of node '{node.name}', expected symbols that no node solves for")
+        raise NodeError(
+            f"expand: variables contain unknowns of node '{node.name}', expected symbols that no node solves for"
+        )
     if outputs.shape[1] != 1:
         raise NodeError(f"expand: outputs have shape {outputs.shape}, expected a column")
     if multipliers is not None and multipliers.shape != outputs.shape:
-        raise NodeError(f"expand: multipliers have shape {multipliers.shape}, expected {outputs.shape} like the outputs")
+        raise NodeError(
+            f"expand: multipliers have shape {multipliers.shape}, expected {outputs.shape} like the outputs"
+        )
     if hessian not in HESSIANS:
         raise NodeError(f"expand: hessian is '{hessian}', expected one of {', '.join(HESSIANS)}")

@@ -55,19 +55,29 @@ def implicit(
         raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
     for what, vector in (("residual", residual), ("solution", solution)):
         if vector.shape != (size, 1):
-            raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
+            raise NodeError(
+                f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns"
+            )
     if inverse is not None and inverse.shape != (size, size):
         raise NodeError(f"node '{name}': inverse has shape {inverse.shape}, expected ({size}, {size})")
     own = index(unknowns)
     for key in own:
         if key in _TABLE:
-            raise NodeError(f"node '{name}': '{unknowns[own[key]]}' is an unknown of node '{_TABLE[key].name}', expected fresh symbols")
+            raise NodeError(
+                f"node '{name}': '{unknowns[own[key]]}' is an unknown of node '{_TABLE[key].name}', expected fresh symbols"
+            )
     for symbol in symbols(solution):
         if symbol.element_hash() in own:
-            raise NodeError(f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only")
+            raise NodeError(
+                f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
+            )
     if ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
-        raise NodeError(f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible")
-    node = ImplicitNode(name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse))
+        raise NodeError(
+            f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
+        )
+    node = ImplicitNode(
+        name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse)
+    )
     _TABLE.update(dict.fromkeys(own, node))
     return unknowns
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from ..adjoint import solved
 from .constraint import Constraint
 from .errors import ModelError
 from .joints import UNIT_TOLERANCE
@@ -42,7 +43,7 @@ class Compiled:
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
-            return [result[0], *result[1]] if constraints else [result]
+            return [solved(part) for part in ([result[0], *result[1]] if constraints else [result])]
 
         inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
         results = self._call(("forward_dynamics", tuple(constraints), method, links), expression, inputs)

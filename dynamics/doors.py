@@ -15,7 +15,7 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, column, first_not_finite, flat
+from .scalar import Array, column, first_not_finite, flat, is_symbolic
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -117,13 +117,21 @@ class Doors:
     ):
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
+        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives of what is
+        made of them, `adjoint.solved` puts in the sweep's expressions.
+
         method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what `choose_method`
         says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not.
         """
-        from .forward import forward_method
+        from .forward import SOFT, forward_method
 
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         solve = forward_method(self, constraints, method)
+        if is_symbolic(*state):
+            from .implicit import forward_node
+
+            a, forces = forward_node(self, *state, constraints, self._bodies(external), solve, method in SOFT)
+            return (a, tuple(forces)) if constraints else a
         try:
             a, forces = solve(self, *state, constraints, self._bodies(external))
         except ZeroDivisionError:

@@ -59,9 +59,7 @@ def check(
 
     f = solved(outputs)
     gradient, along = ca.gradient(eta.T @ f, variables), ca.SX.sym("along", variables.shape)
-    tangents = _function(
-        ca.vertcat(free, along), [ca.jtimes(part, variables, along) for part in (f, gradient)]
-    )
+    tangents = _function(ca.vertcat(free, along), [ca.jtimes(part, variables, along) for part in (f, gradient)])
     columns = [tangents(np.concatenate([point, unit])) for unit in np.eye(len(at))]
     through = [*_function(free, [f, gradient])(point), *(np.hstack(parts) for parts in zip(*columns))]
     automatic = dict(zip(("values", "gradient", "jacobian", "hessian"), through))
@@ -81,9 +79,7 @@ def _function(free: ca.SX, expressions: list[ca.SX]) -> Callable[[np.ndarray], l
     known = {symbol.element_hash() for symbol in symbols(free)}
     for symbol in symbols(*expressions):
         if symbol.element_hash() not in known:
-            raise NodeError(
-                f"check: outputs depend on '{symbol}', which is neither a variable nor a parameter"
-            )
+            raise NodeError(f"check: outputs depend on '{symbol}', which is neither a variable nor a parameter")
     function = ca.Function("check", [free], expressions)
     return lambda point: [result.full() for result in function.call([point])]
 

@@ -40,9 +40,7 @@ class Expansion:
     hessian: ca.SX | None
 
 
-def expand(
-    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact"
-) -> Expansion:
+def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact") -> Expansion:
     """Values f (m), Jacobian df/dx (m, n), and gradient (n) and Hessian (n, n) of multipliers' f.
 
     variables: x, a column of symbols (n). outputs: f, a column (m). multipliers: eta (m), expressions or symbols, constant as far
@@ -91,9 +89,7 @@ def _sensitivities(x: ca.SX, nodes: list[ImplicitNode]) -> tuple[ca.SX, ca.SX, l
     return z, G, W, Y
 
 
-def _adjoints(
-    f: ca.SX, eta: ca.SX, x: ca.SX, nodes: list[ImplicitNode]
-) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
+def _adjoints(f: ca.SX, eta: ca.SX, x: ca.SX, nodes: list[ImplicitNode]) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
     """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
     ends = list(accumulate([x.numel(), *(node.unknowns.numel() for node in nodes)]))
     z = ca.vertcat(x, *(node.unknowns for node in nodes))

@@ -55,9 +55,7 @@ def implicit(
         raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
     for what, vector in (("residual", residual), ("solution", solution)):
         if vector.shape != (size, 1):
-            raise NodeError(
-                f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns"
-            )
+            raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
     if inverse is not None and inverse.shape != (size, size):
         raise NodeError(f"node '{name}': inverse has shape {inverse.shape}, expected ({size}, {size})")
     own = index(unknowns)
@@ -75,9 +73,7 @@ def implicit(
         raise NodeError(
             f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
         )
-    node = ImplicitNode(
-        name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse)
-    )
+    node = ImplicitNode(name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse))
     _TABLE.update(dict.fromkeys(own, node))
     return unknowns
 

@@ -2,6 +2,7 @@
 #include "bind.hpp"
 #include "restoration.hpp"
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from threading import Lock
 from time import perf_counter
 
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..native import compile_function, core
 from ..riccati import ProblemError
+from .diagnosis import find_fault
+from .kkt import Conditions, Point, compiled_evaluator, doubt, plain_evaluator
+from .layout import layout_of
 from .problem import Free, Problem, Variable
 from .settings import Settings
 from .solution import Solution, Statistics
@@ -54,6 +58,9 @@ class Solver:
         )
         self._bounds = self._collect_bounds()
         self._core.set_bounds(*self._bounds)
+        self.layout = layout_of(transcription)
+        evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
+        self._conditions = Conditions(transcription, self.layout, evaluators)
         self.build_seconds = perf_counter() - begin
 
     def solve(
@@ -120,8 +127,21 @@ class Solver:
 
     # --- numbers out
 
+    @cached_property
+    def plain_conditions(self) -> Conditions:
+        """The KKT conditions by CasADi alone."""
+        evaluators = [plain_evaluator(self.transcription, block) for block in self.transcription.blocks]
+        return Conditions(self.transcription, self.layout, evaluators)
+
     def _solution(self, status, result, records, gains, settings, parameters) -> Solution:
-        u, x = self._cut(result["z"])
+        y = np.concatenate([result["dynamics"], result["equalities"], result["inequalities"]])
+        point = Point(result["z"], y, result["upper"] - result["lower"], *parameters)
+        measured = self._conditions.measure(point)
+        scales = result["row_scale"], result["objective_scale"]
+        reason = doubt(measured, point, *scales, settings.tolerance) if status == "solved" else ""
+        fault = None
+        if status == "not finite":
+            fault = find_fault(self.transcription, self.layout, point, result["fault"])
         statistics = Statistics(
             iterations=result["iterations"],
             seconds=result["seconds"],
@@ -133,15 +153,18 @@ class Solver:
             build_seconds=self.build_seconds,
         )
         return Solution(
-            solver=self, status=status, settings=settings, u=u, x=x, result=result, records=records, gains=gains,
-            statistics=statistics, parameters=parameters,
-        )  # fmt: skip
-
-    def _cut(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """u (steps, nu) and x (stages, nx) from all stages' (u, x) in a row."""
-        nu, nx = self.transcription.u.numel(), self.transcription.x.numel()
-        body = z[: self.problem.steps * (nu + nx)].reshape(self.problem.steps, nu + nx)
-        return body[:, :nu].copy(), np.vstack([body[:, nu:], z[-nx:]])
+            status="stalled" if reason else status,
+            gains=np.array(gains),
+            statistics=statistics,
+            tolerance=settings.tolerance,
+            layout=self.layout,
+            point=point,
+            measured=measured,
+            records=records,
+            fault=fault,
+            doubt=reason,
+            solver=self,
+        )
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:

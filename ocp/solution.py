@@ -66,7 +66,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """A named constraint along its motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
+    """A constraint along the motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
 
     An equality's value is what is left of it, with limits 0. A multiplier is positive where a row presses on its upper
     limit, negative on its lower one.
@@ -155,9 +155,16 @@ class Solution:
         return {name: constraint.multipliers for name, constraint in self.constraints.items()}
 
     @cached_property
-    def limit_multipliers(self) -> dict[str, np.ndarray]:
-        """Of the limits of every state and control, shaped as its trajectory: > 0 on the upper, < 0 on the lower."""
-        return self.layout.by_name(self.point.w)
+    def limits(self) -> dict[str, Constraint]:
+        """The limits of every state and control by its name, seen as a constraint on it."""
+        layout = self.layout
+        parts = (layout.by_name(vector) for vector in (layout.along_z("lower"), layout.along_z("upper"), self.point.w))
+        return {
+            name: Constraint(np.arange(len(values)), values, low, high, multipliers)
+            for (name, values), low, high, multipliers in zip(
+                self.trajectories.items(), *(part.values() for part in parts)
+            )
+        }
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:

@@ -103,7 +103,7 @@ def _draw_activity(axes: Axes, solution: Solution) -> None:
 
 
 def _pressed(solution: Solution) -> tuple[list[str], np.ndarray]:
-    """Names, and multipliers (rows, stages) as the root of their share of the row's largest; NaN where there is none."""
+    """Names, and multipliers (rows, stages) as roots of their share of the row's largest."""
     layout = solution.layout
     stages, found = np.arange(layout.steps + 1), []
     loose = dict.fromkeys(piece.name for piece in layout.pieces if piece.kind == "inequality")

@@ -10,6 +10,7 @@ from .derivatives import Derivatives
 from .errors import NodeError
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
+from .relocation import relocate
 
 __all__ = [
     "Check",
@@ -21,5 +22,6 @@ __all__ = [
     "expand",
     "implicit",
     "nodes_of",
+    "relocate",
     "solved",
 ]

@@ -124,6 +124,11 @@ class Problem:
         return self._add(self.parameters, name, size, None, None, per_stage)
 
     @property
+    def held(self) -> list[str]:
+        """States that stay as they are: the free duration."""
+        return ["duration"] if isinstance(self.duration, Free) else []
+
+    @property
     def time_step(self) -> ca.SX | float:
         """The length of a step, in s; an expression where the duration is free."""
         if isinstance(self.duration, Free):

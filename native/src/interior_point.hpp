@@ -69,6 +69,7 @@ public:
     // From v, y and the duals of the bounds, with mu: to a solution.
     Status run() {
         if (!evaluate(v, f, r)) return Status::not_finite;
+        program.refresh_gaps(v);
         violation = violation_of(r);
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = 1e4 * std::max(1.0, violation);
@@ -89,6 +90,7 @@ public:
                 const Status status = restore(*this);
                 if (status != Status::restored) return status;
                 taken = {'r', 0, 0.0, 0.0};
+                program.refresh_gaps(v);
                 violation = violation_of(r);
             }
             if (!differentiate()) return Status::not_finite;
@@ -180,7 +182,7 @@ private:
     double complementarity_error(double target) const {
         double worst = 0.0;
         for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) worst = std::max(worst, std::fabs(b->gap(i, v) * b->dual[i] - target));
+            for (int i = 0; i < b->count; ++i) worst = std::max(worst, std::fabs(b->gap[i] * b->dual[i] - target));
         return worst;
     }
 
@@ -200,7 +202,7 @@ private:
 
     bool find_direction() {
         std::copy_n(program.gradient(), program.size_v, h);
-        add_barrier_terms(program, v, mu, h, sigma);
+        add_barrier_terms(program, mu, h, sigma);
         barrier_objective = barrier_at(v, f);
         Stopwatch watch(times.linear);
         program.add_barrier(sigma);
@@ -218,7 +220,7 @@ private:
             slope += h[i] * dv[i];
             relative = std::max(relative, std::fabs(dv[i]) / (1.0 + std::fabs(v[i])));
         }
-        double alpha = largest_primal_step(program, v, dv, tau);
+        double alpha = largest_primal_step(program, dv, tau);
         if (relative < 10.0 * EPSILON) return take_tiny_step(alpha);
         const double smallest = smallest_step(slope);
         taken = {' ', 0, 0.0, 0.0};
@@ -269,7 +271,7 @@ private:
                 Stopwatch watch(times.linear);
                 program.direction(h, r_corrected, dv_corrected, y_corrected);
             }
-            const double step = largest_primal_step(program, v, dv_corrected, tau);
+            const double step = largest_primal_step(program, dv_corrected, tau);
             double objective;
             if (!move(step, dv_corrected, objective, r_trial)) return false;
             const double trial_violation = violation_of(r_trial);
@@ -285,14 +287,15 @@ private:
     }
 
     bool take(double alpha, const double* d, const double* y_new, double objective, double tau) {
-        find_dual_steps(program, v, d, mu);
+        find_dual_steps(program, d, mu);
         const double alpha_dual = largest_dual_step(program, tau);
         for (int i = 0; i < program.size_y; ++i) y[i] += alpha * (y_new[i] - y[i]);
         std::swap(v, trial);
         std::swap(r, r_trial);
         f = objective;
         violation = violation_of(r);
-        take_dual_steps(program, v, alpha_dual, mu);
+        program.refresh_gaps(v);
+        take_dual_steps(program, alpha_dual, mu);
         taken.alpha_primal = alpha, taken.alpha_dual = alpha_dual;
         return true;
     }

@@ -14,18 +14,22 @@
 
 namespace trisweep {
 
-// The entries of v that have a lower (sign 1) or an upper bound (sign -1), their bounds and multipliers.
+// The entries of v that have a lower (sign 1) or an upper bound (sign -1), their bounds and multipliers, and the distances
+// to the bounds at the present point.
 struct Bounds {
     double sign = 1.0;
     int count = 0;
     int* at = nullptr;
-    double *bound = nullptr, *dual = nullptr, *step = nullptr;
+    double *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
 
-    double gap(int i, const double* v) const { return sign * (v[at[i]] - bound[i]); }
+    // Set the gaps, and their inverses, to those at v.
+    void refresh(const double* v) {
+        for (int i = 0; i < count; ++i) gap[i] = sign * (v[at[i]] - bound[i]), inverse[i] = 1.0 / gap[i];
+    }
 
     void lay_out(Arena& a, int room) {
         at = a.indices(room);
-        bound = a.vector(room), dual = a.vector(room), step = a.vector(room);
+        for (double** vector : {&bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);
     }
 };
 
@@ -36,6 +40,9 @@ public:
     int size_v = 0, size_y = 0;    // lengths of v and y, gaps included
     int variables = 0, rows = 0;   // without the gaps
     Bounds lower, upper;
+
+    // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
+    void refresh_gaps(const double* v) { lower.refresh(v), upper.refresh(v); }
 
     // f and r at v. False where a number is not finite.
     virtual bool evaluate(const double* v, double& f, double* r) = 0;

@@ -133,7 +133,7 @@ def _draw_convergence(axes: Axes, solution: Solution) -> None:
     axes.set_yscale("log")
     axes.xaxis.get_major_locator().set_params(integer=True)
     _style(axes, "convergence (dashed: tolerance)", "iteration")
-    axes.legend(fontsize=7, framealpha=1, edgecolor="none", loc="lower left")
+    axes.legend(fontsize=7, framealpha=1, edgecolor="none", loc="best")
 
 
 def _time_label(solution: Solution) -> str:

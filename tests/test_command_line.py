@@ -6,7 +6,7 @@ import sys
 from trisweep.command_line import main
 from trisweep.ocp import Settings
 from trisweep.problems import names
-from trisweep.problems.task import Task
+from trisweep.problems.ready import Task
 
 
 def run(*arguments):

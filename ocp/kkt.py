@@ -84,6 +84,11 @@ class Conditions:
         self.kinds = {kind: layout.kind(kind) for kind in ("dynamics", "equality", "inequality")}
 
     def measure(self, point: Point) -> Measured:
+        """The conditions at a point; NaN where a function is not finite."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self._measure(point)
+
+    def _measure(self, point: Point) -> Measured:
         objective, g, slope = self._evaluate(point)
         stationarity = np.abs(slope + point.w)
         outside_g, outside_z = _outside(g, *self.y_limits), _outside(point.z, *self.z_limits)

@@ -54,7 +54,7 @@ def box(size: tuple[float, ...], colour: tuple[float, ...]) -> Surface:
 
 def ball(radius: float, colour: tuple[float, ...]) -> Surface:
     """About the origin."""
-    rings = [_ring(np.sin(a), np.cos(a)) for a in np.linspace(0, np.pi, UP + 1)]
+    rings = [_ring(np.sin(a), np.cos(a)) for a in np.linspace(np.pi, 0, UP + 1)]
     return _painted(radius * np.vstack(rings), _bands(range(UP)), colour)
 
 

@@ -42,7 +42,8 @@ def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) 
     names = [v.name for v in problem.states]
     places = {v.name: v for v in problem.states}
     follows = {
-        name: [other for other in names if other != name and _is(problem.dynamics[name], places[other].symbol)] for name in names
+        name: [other for other in names if other != name and _is(problem.dynamics[name], places[other].symbol)]
+        for name in names
     }
     if not any(follows.values()):
         raise ProblemError(
@@ -54,7 +55,10 @@ def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) 
         at += v.size
     first = {name: places[name].symbol + h * rates[name] for name in names if not follows[name]}
     return ca.vertcat(
-        *(first[name] if name in first else places[name].symbol + h * first.get(follows[name][0], rates[name]) for name in names)
+        *(
+            first[name] if name in first else places[name].symbol + h * first.get(follows[name][0], rates[name])
+            for name in names
+        )
     )
 
 
@@ -85,4 +89,9 @@ def _is(expression: ca.SX, symbol: ca.SX) -> bool:
     return expression.shape == symbol.shape and ca.is_equal(expression, symbol, 1)
 
 
-METHODS = {"euler": euler, "semi-implicit euler": semi_implicit_euler, "rk4": rk4, "implicit midpoint": implicit_midpoint}
+METHODS = {
+    "euler": euler,
+    "semi-implicit euler": semi_implicit_euler,
+    "rk4": rk4,
+    "implicit midpoint": implicit_midpoint,
+}

@@ -8,8 +8,8 @@
     ocp.constrain("stop", x, equals=0, at="end")
     solution = ocp.build().solve()
 
-A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Everything is checked where
-it is said.
+A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Everything is checked
+where it is said.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class Problem:
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.
 
-        hessian: "exact", "gauss-newton" (curvature of the cost alone) or "no-dynamics" (without that of forward dynamics).
+        hessian: "exact", "gauss-newton" (curvature of the cost alone), "no-dynamics" (without that of forward dynamics).
         backend: "native", or "ipopt" or "fatrop" through CasADi.
         """
         from .solver import build

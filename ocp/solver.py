@@ -19,7 +19,8 @@ from .transcription import Block, Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 STATUSES = (
-    "solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled", "unbounded", "not minimal",
+    "solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled", "unbounded",
+    "not minimal",
 )  # fmt: skip
 
 
@@ -159,7 +160,7 @@ class Solver:
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
-    """A value as (count, size): one for all rows, or a row each; a trajectory of all stages may be given for the steps."""
+    """A value as (count, size): one for all rows, or a row each; the steps may be given a row for the last stage too."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -174,7 +175,8 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
         or (array.ndim and array.shape[-1] not in (1, variable.size))
     ):
         raise ProblemError(
-            f"solve: '{variable.name}' has shape {array.shape}, expected ({variable.size},) or ({count}, {variable.size})"
+            f"solve: '{variable.name}' has shape {array.shape}, "
+            f"expected ({variable.size},) or ({count}, {variable.size})"
         )
     if not np.isfinite(array).all():
         raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")

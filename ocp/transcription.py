@@ -1,7 +1,7 @@
 """From a statement to stages: which expressions stand on which stages, in the form that the interior point takes.
 
-Terms are cut between the steps, which have controls, and the last stage, which has none; terms with the same stages become
-one block, a function of (u, x, parameters, parameters of the stage) with rows
+Terms are cut between the steps, which have controls, and the last stage, which has none; terms with the same stages
+become one block, a function of (u, x, parameters, parameters of the stage) with rows
 
     objective (0 or 1), next state (0 or nx), equalities, inequalities
 

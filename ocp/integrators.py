@@ -1,7 +1,8 @@
 """Integrators: from the states' derivatives to the next state, on expressions.
 
 x' = f(x) with the control held over a step h. The derivatives may rest on implicit nodes (forward dynamics); where a
-method needs f at another state than x, `relocate` lays the nodes out again there, and an implicit step is a node of its own.
+method needs f at another state than x, `relocate` lays the nodes out again there, and an
+implicit step is a node of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
 def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
     """Euler in the order in which states depend on each other: what has taken its step is used by those that follow.
 
-    With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another state come last.
+    With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another come last.
     """
     names = [v.name for v in problem.states]
     places = {v.name: v for v in problem.states}

@@ -203,7 +203,7 @@ class Problem:
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.
 
-        hessian: "exact", "gauss-newton" (curvature of the cost alone), "no-dynamics" (without that of forward dynamics).
+        hessian: "exact", "gauss-newton" (curvature of the cost alone), "no-dynamics" (all but that of the nodes).
         backend: "native", or "ipopt" or "fatrop" through CasADi.
         """
         from .solver import build

@@ -160,7 +160,7 @@ class Solver:
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
-    """A value as (count, size): one for all rows, or a row each; the steps may be given a row for the last stage too."""
+    """A value as (count, size): one for all rows, or a row each; steps may be given a row for the last stage."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):

@@ -35,6 +35,8 @@ ADVICE = {
     "time limit": "allow more seconds (Settings.seconds), or start from a better guess",
     "interrupted": "the last point is here: solve again with guess=solution to go on",
     "not finite": "keep the guess away from where the named term is not defined, if need be with limits on variables",
+    "unbounded": "the variables grow without limit while the cost falls: add limits, or a cost on what grows",
+    "not minimal": "first-order conditions hold, but the cost curves down from here: start elsewhere, or add limits",
     "stalled": "no step improves the point: look for bad scaling, slopes that jump, constraints that repeat each other",
 }
 

@@ -3,8 +3,8 @@
     h' = v,   v' = (T - D(h, v)) / m - g(h),   m' = -T / c
     D = D_c v^2 exp(-h_c (h - 1)),   g = 1 / h^2
 
-State x = (height from the earth's centre, speed, mass), control u = (thrust), in units of the start: height, mass and gravity
-are 1 there. 0 <= T <= 3.5, c = 1/2, D_c = 310, h_c = 500; of the mass, 0.6 is no fuel.
+State x = (height from the earth's centre, speed, mass), control u = (thrust), in units of the start: height, mass and
+gravity are 1 there. 0 <= T <= 3.5, c = 1/2, D_c = 310, h_c = 500; of the mass, 0.6 is no fuel.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ THRUST_LIMIT, EMPTY_MASS = 3.5, 0.6
 def goddard_rocket(steps: int = 400) -> Task:
     """From the ground with full tanks to the greatest height with empty ones, in a free time, by the trapezoidal rule.
 
-    The objective is minus the height; COPS publishes a height of 1.01283 at 400 steps. Guess, as COPS: on the ground, half
-    thrust, mass falls evenly, speed a parabola in between; the duration is 1.
+    The objective is minus the height; COPS publishes a height of 1.01283 at 400 steps.
+    Guess, as COPS: on the ground, half thrust, mass falls evenly, speed a parabola in between; the duration is 1.
     """
     ocp = Problem(steps=steps, duration=Free(guess=1.0))
     x = ocp.state("x", 3, lower=[1.0, 0.0, EMPTY_MASS], upper=[np.inf, np.inf, 1.0])

@@ -34,8 +34,8 @@ def iiwa_reach(
     """From `start` to `goal` (7,), rad, in `steps` steps of `step` s; both are parameters of the problem.
 
     Cost: torque_weight |tau|^2 + velocity_weight |v|^2, summed over the steps, the velocity's also at the end.
-    constrained: the end effector is welded where it is at the start, and the goal, which it cannot reach then, is a cost
-    goal_weight |q - goal|^2 at the end.
+    constrained: the end effector is welded where it is at the start, and the goal, which it cannot reach then, is a
+    cost goal_weight |q - goal|^2 at the end.
     Guess: at rest in the start pose, without torque.
     """
     arm = robot("iiwa14")
@@ -62,6 +62,6 @@ def iiwa_reach(
     return Task(name, ocp, guess={"q": start}, parameters={"start": start, "goal": goal})
 
 
-def iiwa_reach_constrained() -> Task:
-    """`iiwa_reach` with the end effector welded."""
-    return iiwa_reach(constrained=True)
+def iiwa_reach_constrained(**options) -> Task:
+    """`iiwa_reach` with the end effector welded; the options are the same."""
+    return iiwa_reach(**options, constrained=True)

@@ -21,7 +21,8 @@ HEIGHT, SPEED = 5.0, 45.0  # y2 and y1' at the end
 def particle_steering(steps: int = 200) -> Task:
     """From rest to height 5 and velocity (45, 0) in the least time, by the trapezoidal rule.
 
-    COPS publishes 0.554577 at 200 steps. Guess, as COPS: height and speed grow evenly, the rest is zero, the duration is 1.
+    COPS publishes 0.554577 at 200 steps.
+    Guess, as COPS: height and speed grow evenly, the rest is zero, the duration is 1.
     """
     ocp = Problem(steps=steps, duration=Free(guess=1.0))
     x = ocp.state("x", 4)
@@ -31,4 +32,6 @@ def particle_steering(steps: int = 200) -> Task:
     ocp.constrain("start", x, equals=0, at="start")
     ocp.constrain("end", x[1:], equals=[HEIGHT, SPEED, 0], at="end")
     growth = np.linspace(np.zeros(4), [0, HEIGHT, SPEED, 0], steps + 1)
-    return Task("particle_steering", ocp, {"x": growth, "x_next": growth[1:]}, published=0.554577 if steps == 200 else None)
+    return Task(
+        "particle_steering", ocp, {"x": growth, "x_next": growth[1:]}, published=0.554577 if steps == 200 else None
+    )

@@ -2,7 +2,7 @@
 
     m l^2 theta'' = u - b theta' - m g l sin(theta)
 
-with theta (rad) from hanging, m = 1 kg, l = 1 m, b = 0.1 N m s, |u| <= 5 N m, where holding it level would take 9.81 N m.
+with theta (rad) from hanging, m = 1 kg, l = 1 m, b = 0.1 N m s, |u| <= 5 N m; to hold it level takes 9.81 N m.
 """
 
 from __future__ import annotations

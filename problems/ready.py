@@ -12,7 +12,9 @@ from ..ocp import Problem, Settings, Solution, Solver
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A problem, a guess by the names of its variables, values for its parameters, and a published objective where there is one.
+    """A problem, a guess by the names of its variables, and values for its parameters.
+
+    published: the objective that the problem's source gives, where it gives one for this discretisation.
 
     solution = pendulum_swing_up().solve()
     """

@@ -1,9 +1,10 @@
 """A truck with a trailer parks, backwards, in the least time.
 
-    theta0' = s tan(delta) / L0,   theta1' = s sin(theta0 - theta1) / L1,   p' = s cos(theta0 - theta1) (cos theta1, sin theta1)
+    theta0' = s tan(delta) / L0,   theta1' = s sin(theta0 - theta1) / L1
+    p' = s cos(theta0 - theta1) (cos theta1, sin theta1)
 
-with p the middle of the trailer's axle (m), theta1 and theta0 the headings of trailer and truck (rad), s the truck's speed (m/s)
-and delta its steering angle (rad). The hitch is on the truck's rear axle.
+with p the middle of the trailer's axle (m), theta1 and theta0 the headings of trailer and truck (rad), s the truck's
+speed (m/s) and delta its steering angle (rad). The hitch is on the truck's rear axle.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from .ready import Task
 TRUCK, TRAILER = 0.4, 0.8  # m, wheelbase and hitch to axle
 SPEED_LIMIT, STEERING_LIMIT, HITCH_LIMIT = 0.4, np.pi / 6, np.pi / 4  # m/s, rad, rad
 START = (0.0, 0.0, 0.0, 0.0)  # p, theta1, theta0
-END = (-1.0, -1.5, np.pi / 2, np.pi / 2)
+END = (-2.0, -2.0, np.pi / 2, np.pi / 2)
 
 
 def truck_trailer_parking(steps: int = 60, smoothness: float = 1e-2) -> Task:
-    """From standing eastwards at the origin to standing northwards at (-1, -1.5) m.
+    """From standing eastwards at the origin to standing northwards at (-2, -2) m.
 
     Cost: the time (s), and smoothness (hitch angle^2 + steering^2) summed over the steps; Runge-Kutta of order 4.
     Guess: place and headings change evenly in 10 s, driving backwards at half speed.

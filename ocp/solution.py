@@ -67,7 +67,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, eq=False)
-class Constraint:
+class ConstraintValues:
     """A constraint along the motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
 
     An equality's value is what is left of it, with limits 0. A multiplier is positive where a row presses on its upper
@@ -147,7 +147,7 @@ class Solution:
         return float(self.times[-1])
 
     @cached_property
-    def constraints(self) -> dict[str, Constraint]:
+    def constraints(self) -> dict[str, ConstraintValues]:
         """Every constraint by name; those that make the states follow each other are "dynamics of q" and so on."""
         return {name: self._constraint(name) for name in self.layout.constraint_names()}
 
@@ -157,12 +157,12 @@ class Solution:
         return {name: constraint.multipliers for name, constraint in self.constraints.items()}
 
     @cached_property
-    def limits(self) -> dict[str, Constraint]:
+    def limits(self) -> dict[str, ConstraintValues]:
         """The limits of every state and control by its name, seen as a constraint on it."""
         layout = self.layout
         parts = (layout.by_name(vector) for vector in (layout.along_z("lower"), layout.along_z("upper"), self.point.w))
         return {
-            name: Constraint(np.arange(len(values)), values, low, high, multipliers)
+            name: ConstraintValues(np.arange(len(values)), values, low, high, multipliers)
             for (name, values), low, high, multipliers in zip(
                 self.trajectories.items(), *(part.values() for part in parts)
             )
@@ -173,11 +173,11 @@ class Solution:
         """The values the problem was solved for, by name."""
         return self.layout.parameters_by_name(self.point.parameters, self.point.of_stages)
 
-    def _constraint(self, name: str) -> Constraint:
+    def _constraint(self, name: str) -> ConstraintValues:
         pieces = [piece for piece in self.layout.pieces if piece.name == name]
         stages = sorted({stage for piece in pieces for stage in range(*piece.stages)})
         shape = len(stages), 1 + max(row for piece in pieces for row in piece.rows)
-        found = Constraint(np.array(stages), *(np.zeros(shape) for _ in range(4)))
+        found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(4)))
         for piece in pieces:
             where = np.ix_([stages.index(stage) for stage in range(*piece.stages)], piece.rows)
             found.values[where] = self.measured.rows[piece.places]

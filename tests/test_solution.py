@@ -292,6 +292,8 @@ def test_save_and_load_round_trip(solution, solver, tmp_path):
     np.testing.assert_array_equal(back.times, solution.times)
     again = solver.solve(back, **back.parameters)
     assert again.solved and again.objective == pytest.approx(solution.objective)
+    warm = solver.solve(warm_start=back, **back.parameters)
+    assert warm.solved and warm.statistics.iterations < solution.statistics.iterations
     back.plot(tmp_path / "again.png")
     with pytest.raises(ProblemError, match="from a file"):
         back.check()
@@ -341,3 +343,14 @@ def test_plot_draws_every_variable_and_opens_no_window(solution, tmp_path):
     assert "rate" in active and "torque" not in active
     heights = {line.get_ydata()[0] for line in figure.axes[1].lines if len(set(line.get_ydata())) == 1}
     assert 4.0 in heights
+
+
+def test_plot_serves_what_has_no_controls_no_step_and_no_iterations(tmp_path):
+    ocp = Problem(steps=1)
+    x = ocp.state("x")
+    ocp.next(x=0.5 * x)
+    ocp.minimize(x**2, at="end")
+    figure = ocp.build().solve(settings=Settings(iterations=0)).plot()
+    assert figure.axes[0].get_title(loc="left") == "state x" and figure.axes[0].get_xlabel() == "stage"
+    failed = not_finite("corridor", "gradient").build().solve(c=np.ones(11))
+    assert failed.records == [] and len(failed.plot(tmp_path / "failed.png").axes) == 5

@@ -1,0 +1,60 @@
+"""Inverse dynamics of a constrained robot: which joint forces and constraint forces carry a motion.
+
+M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint forces that
+satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns of the motorless dofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .constraint import Constraint, sites
+from .joints import Floating
+from .kinematics import row_jacobian
+from .motion import transforms
+from .rnea import rnea
+from .scalar import Array, Factor, columns, pick, rows
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+def motorless(model: Model) -> list[int]:
+    """The dofs of floating joints."""
+    pairs = zip(model.joints, model.v_slices)
+    return [k for joint, part in pairs if isinstance(joint, Floating) for k in range(part.start, part.stop)]
+
+
+def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
+    """J (m, nv) of all rows, in the order of the constraints."""
+    X, lines = transforms(model, q), []
+    for site in sites(model, constraints):
+        blocks = row_jacobian(model, X, site.body, site.frame, site.rows)
+        lines.append(columns([blocks.get(i, np.zeros((site.size, joint.nv))) for i, joint in enumerate(model.joints)]))
+    return rows(lines)
+
+
+def constrained_inverse(
+    model: Model,
+    q: Array,
+    v: Array,
+    a: Array,
+    constraints: Sequence[Constraint],
+    external: Sequence[Array | None] | None = None,
+) -> tuple[Array, list[Array]]:
+    """Joint forces tau (nv, 1), zero at floating joints, and the constraints' forces."""
+    tau = rnea(model, q, v, a, external)
+    free = motorless(model)
+    if not free:
+        return tau, [np.zeros((constraint.size, 1)) for constraint in constraints]
+    J = constraint_jacobian(model, q, constraints)
+    Ju = J[:, free]
+    stacked = Ju @ Factor(Ju.T @ Ju).solve(pick(tau, free))
+    ends = np.cumsum([constraint.size for constraint in constraints])
+    forces = [stacked[end - constraint.size : end, :] for end, constraint in zip(ends, constraints)]
+    moved = np.ones((model.nv, 1))
+    moved[free] = 0.0
+    return (tau - J.T @ stacked) * moved, forces

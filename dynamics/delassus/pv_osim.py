@@ -1,0 +1,40 @@
+"""PV-OSIM (000 Algorithm 2, 002 Algorithm 1): the dual Hessian L of the PV solver, carried to the root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..articulation import Articulation, articulate
+from ..constraint import Constraint, sites
+from ..motion import transforms
+from ..scalar import Array
+from ..spatial import Transform
+from ..stack import Stack
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def pv_osim(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
+    """J M^-1 J' (m, m)."""
+    X = transforms(model, q)
+    stack = carry(model, X, articulate(model, X), constraints, first=0)
+    _, L, _ = stack.at(-1)
+    order = stack.places(-1)
+    return L[order, :][:, order]
+
+
+def carry(
+    model: Model, X: list[Transform], joints: list[Articulation], constraints: Sequence[Constraint], first: int
+) -> Stack:
+    """K and L of all bodies, carried inward through every joint from the last to `first`."""
+    stack = Stack([(site.body, site.K, np.zeros((site.size, 0))) for site in sites(model, constraints)], model.size)
+    for i in reversed(range(first, model.size)):
+        if stack.order[i]:
+            K, L, none = stack.at(i)
+            L = L + joints[i].D.inverse_form(K[:, list(joints[i].axes)].T)
+            stack.push(model.parents[i], stack.order[i], X[i].force(joints[i].force(K.T)).T, L, none)
+    return stack

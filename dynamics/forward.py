@@ -1,0 +1,78 @@
+"""The choice between the methods of constrained forward dynamics and of the Delassus matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .aba import aba
+from .constraint import Constraint
+from .delassus.efpa import efpa
+from .delassus.kjr import kjr
+from .delassus.ltl_osim import ltl_osim
+from .delassus.pv_osim import pv_osim
+from .delassus.pv_osim_fast import pv_osim_fast
+from .delassus.pv_osimr import pv_osimr
+from .elimination import elimination
+from .errors import ModelError
+from .gauss import gauss
+from .ltl import ltl, ltl_soft
+from .pv import pv
+from .pv_early import pv_early
+from .pv_soft import pv_soft
+
+if TYPE_CHECKING:
+    from .model import Model
+
+FORWARD: dict[str, Callable] = {
+    "pv": pv,
+    "pv-base": partial(pv, root="primal"),
+    "pv-early": pv_early,
+    "pv-soft": pv_soft,
+    "ltl": ltl,
+    "ltl-soft": ltl_soft,
+    "riccati": gauss,
+}
+
+# The methods that only press towards the constraints.
+SOFT = ("pv-soft", "ltl-soft")
+
+DELASSUS: dict[str, Callable] = {
+    "pv-osim": pv_osim,
+    "pv-osim-fast": pv_osim_fast,
+    "pv-osimr": pv_osimr,
+    "efpa": efpa,
+    "kjr": kjr,
+    "ltl": ltl_osim,
+}
+
+
+def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
+    """The method forward_dynamics takes when none is named, and why."""
+    if not constraints:
+        return "aba", "there are no constraints"
+    try:
+        elimination(model, constraints)
+    except ModelError as reason:
+        return "riccati", f"it takes dependent rows: {reason}"
+    return "pv-early", "it needs the fewest operations and the rows are independent where the robot is not singular"
+
+
+def named(methods: dict[str, Callable], method: str) -> Callable:
+    """The method of that name; an unknown one is answered with those there are."""
+    if method not in methods:
+        raise ModelError(f"method is '{method}', expected one of {', '.join(methods)}")
+    return methods[method]
+
+
+def forward_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> Callable:
+    """f(model, q, v, tau, constraints, external) -> accelerations, forces."""
+    method = choose(model, constraints)[0] if method is None else method
+    if method == "aba" or not constraints:
+        if method != "aba":
+            named(FORWARD, method)
+        elif constraints:
+            raise ModelError(f"method 'aba' got {len(constraints)} constraints, expected none")
+        return lambda model, q, v, tau, constraints, external: (aba(model, q, v, tau, external), [])
+    return named(FORWARD, method)

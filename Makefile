@@ -39,7 +39,7 @@ asan: $(VENV)/.installed-test
 	  --config-settings=build-dir=$(ASAN)/cmake --config-settings=cmake.define.TRISWEEP_SANITIZE=ON
 	@echo "== the core's tests under them"
 	@LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so) $$(cc -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  TRISWEEP_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  PYTHONPATH=$(ASAN)/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
 	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "$(ASAN)" in n.core.__file__; \
 	  sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]]))' $(CORE_TESTS)

@@ -1,4 +1,4 @@
-"""Every ready problem: solved from its guess to IPOPT's objective on the same program, limits kept, published optima met."""
+"""Every ready problem: solved from its guess to IPOPT's objective, within its limits, to published optima."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from trisweep.problems.iiwa_reach import GOAL, START
 
 STEPS = {"iiwa_reach_constrained": 20}
 
-# The rocket's start lies on its bounds, so that no feasible point has room to them: the core does not move them out yet.
+# The rocket's start lies on its bounds, so no feasible point has room to them: the core does not move them out yet.
 GODDARD = pytest.param(
     "goddard_rocket", marks=pytest.mark.xfail(reason="no interior where a fixed state is on its bound")
 )

@@ -178,7 +178,9 @@ class ModelBuilder:
     def _load(self, link: str, mass: float, com, inertia) -> None:
         inertia = np.asarray(inertia, dtype=float)
         if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(inertia).all() and mass >= 0):
-            raise ModelError(f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments")
+            raise ModelError(
+                f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments"
+            )
         frame = self.frames[link]
         if frame.body >= 0:
             self.inertias[frame.body] += Inertia.of(mass, com, inertia).seen(frame.placement)
@@ -227,4 +229,3 @@ def random_tree(links: int, seed: int, kinds=tuple(KINDS), floating: bool = Fals
             body.pop("lower"), body.pop("upper")
         builder.add(f"link{i}", parent, kind, **body)
     return builder.build()
-

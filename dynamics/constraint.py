@@ -93,7 +93,9 @@ def _target(link: str, target) -> Transform | None:
         return None
     R, p = (np.asarray(part, dtype=float) for part in target)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
-        raise ModelError(f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair")
+        raise ModelError(
+            f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
+        )
     return placement(R, p)
 
 
@@ -140,7 +142,9 @@ def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
                 "expected constraints between a link and the ground"
             )
         if frame.body < 0:
-            raise ModelError(f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves")
+            raise ModelError(
+                f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves"
+            )
         found.append(Site(frame.body, constraint.frame.after(frame.placement), constraint.K))
     return found
 
@@ -176,7 +180,6 @@ def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Arra
     if not constraint.classical:
         turn = quaternion.log(quaternion.near_identity(constraint.target.R.T @ pose.R))
     return correction - K @ rows([turn, away]) / T**2
-
 
 
 def pushed_bodies(

@@ -171,7 +171,9 @@ class Doors:
             tau, forces = constrained_inverse(self, *state, constraints, self._bodies(external))
         except ZeroDivisionError:
             links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
-            raise ModelError(f"constraints on {links} cannot carry the floating base, expected six independent rows") from None
+            raise ModelError(
+                f"constraints on {links} cannot carry the floating base, expected six independent rows"
+            ) from None
         return flat(tau), tuple(flat(force) for force in forces)
 
     @cached_property

@@ -209,4 +209,3 @@ class Floating(Joint):
     def random(self, rng, lower, upper):
         q = rng.standard_normal((4, 1))
         return np.concatenate([rng.uniform(-1.0, 1.0, (3, 1)), q / np.linalg.norm(q)])
-

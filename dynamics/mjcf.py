@@ -57,7 +57,10 @@ class Reader:
         for body in range(1, self.source.nbody):
             self._body(body)
         for site in range(self.source.nsite):
-            where = {"position": self.source.site_pos[site], "rotation_matrix": rotation_of(self.source.site_quat[site])}
+            where = {
+                "position": self.source.site_pos[site],
+                "rotation_matrix": rotation_of(self.source.site_quat[site]),
+            }
             self.builder.add(self._name("site", site), self._link(self.source.site_bodyid[site]), **where)
         for geom in range(self.source.ngeom):
             self._shape(geom)

@@ -45,7 +45,8 @@ def row(name: str) -> str:
         f"| {solution.status:>9} {solution.objective:14.8g} "
         f"{statistics.iterations:4} {1e3 * statistics.seconds:7.2f} {each:7.1f} "
         f"| {answer.iterations:5} {1e3 * answer.seconds:7.1f} {other:7.0f} "
-        f"| {answer.seconds / statistics.seconds:6.1f} {apart:7.0e} {residuals.violation:9.0e} {stationary:10.0e} {complement:10.0e}"
+        f"| {answer.seconds / statistics.seconds:6.1f} {apart:7.0e} {residuals.violation:9.0e} "
+        f"{stationary:10.0e} {complement:10.0e}"
     )
 
 

@@ -2,7 +2,7 @@
 
     p' = v,   m v' = R(e) (0, 0, sum f) - (0, 0, m g),   e' = W(e) w,   J w' = torque(f) - w x J w
 
-with place p (m), Euler angles e = (roll, pitch, yaw) (rad), velocity v (m/s), body rates w (rad/s) and the thrusts f (N)
+with place p (m), Euler angles e = (roll, pitch, yaw) (rad), velocity v (m/s), body rates w (rad/s) and thrusts f (N)
 of four rotors at the ends of a cross: front, left, back, right, of which front and back turn one way.
 """
 

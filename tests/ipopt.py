@@ -30,9 +30,12 @@ class Residuals:
 
 
 class Ipopt:
-    """The program of a task, ready for CasADi's IPOPT; `solver` is the task's own, for bounds, guess and parameters."""
+    """The program of a task, ready for CasADi's IPOPT; `solver` is the task's own, for bounds, guess and parameters.
 
-    def __init__(self, task, solver, **options):
+    cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian.
+    """
+
+    def __init__(self, task, solver, cost_hessian=False, **options):
         self.program = program = assemble(solver.transcription)
         self.lower, self.upper = solver._bounds[:2]
         shared, of_stages = solver._parameters(task.parameters)
@@ -40,6 +43,8 @@ class Ipopt:
         self.guess = solver._guess(task.guess)
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         options = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
+        if cost_hessian:
+            options["hess_lag"] = self._cost_hessian()
         self.function = ca.nlpsol("ipopt", "ipopt", nlp, options)
 
     def solve(self) -> Answer:
@@ -55,6 +60,13 @@ class Ipopt:
         seconds = perf_counter() - begin
         stats = self.function.stats()
         return Answer(float(found["f"]), stats["iter_count"], seconds, stats["success"])
+
+    def _cost_hessian(self) -> ca.Function:
+        program = self.program
+        weight, rows = ca.MX.sym("weight"), ca.MX.sym("rows", program.g.numel())
+        upper = ca.triu(ca.hessian(weight * program.f, program.z)[0])
+        names = ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
+        return ca.Function("nlp_hess_l", [program.z, program.p, weight, rows], [upper], *names)
 
     def residuals(self, solution) -> Residuals:
         """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""

@@ -1,4 +1,4 @@
-"""Every ready problem: solved from its guess to IPOPT's objective on the same program, limits kept, published optima met."""
+"""Every ready problem: solved from its guess to IPOPT's objective, within its limits, to published optima."""
 
 from functools import cache
 
@@ -12,7 +12,7 @@ from trisweep.problems.iiwa_reach import GOAL, START
 
 STEPS = {"iiwa_reach_constrained": 20}
 
-# The rocket's start lies on its bounds, so that no feasible point has room to them: the core does not move them out yet.
+# The rocket's start lies on its bounds, so no feasible point has room to them: the core does not move them out yet.
 GODDARD = pytest.param(
     "goddard_rocket", marks=pytest.mark.xfail(reason="no interior where a fixed state is on its bound")
 )
@@ -125,3 +125,12 @@ def test_an_unknown_name_lists_what_there_is():
 def test_a_task_says_its_name():
     assert task("hanging_chain", steps=3).name == "hanging_chain"
     assert len(set(names())) == len(names()) >= 10
+
+
+@pytest.mark.xfail(reason="the inertia correction remembers its last delta from one solve to the next")
+def test_a_second_solve_is_the_same_as_the_first():
+    made = task("cart_pole_swing_up", steps=40)
+    solver = made.build()
+    first, second = (solver.solve(made.guess) for _ in range(2))
+    assert second.statistics.iterations == first.statistics.iterations
+    np.testing.assert_array_equal(second.u, first.u)

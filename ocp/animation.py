@@ -24,6 +24,7 @@ FRAMES_A_SECOND = 25.0
 FRAMES = 300  # at most
 STICK_COLOUR, JOINT_COLOUR = (0.45, 0.5, 0.55), (0.95, 0.45, 0.1)
 PATH_COLOUR = "#0072b2"
+CAMERA = {"eye": {"x": 1.1, "y": -1.1, "z": 0.55}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
 
 
 def animate(solution: Solution, path: str | Path, model: Model, q: str = "q") -> Path:
@@ -156,7 +157,7 @@ def _scene(low: np.ndarray, high: np.ndarray) -> dict:
         **axes,
         "domain": {"y": [0.1, 1.0]},
         "aspectmode": "cube",
-        "camera": {"eye": {"x": 1.05, "y": -1.05, "z": 0.55}},
+        "camera": CAMERA,
     }
 
 

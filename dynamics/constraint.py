@@ -59,10 +59,10 @@ class Constraint:
         what = f"constraint on '{self.link}'"
         if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
             raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
-        k = self.k if is_symbolic(self.k) else np.broadcast_to(np.asarray(self.k, dtype=float), (K.shape[0],))
+        k = self.k if is_symbolic(self.k) else _per_row(self.k, K.shape[0], f"{what}: k")
         if self.period is not None and not self.period > 0:
             raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
-        R = np.broadcast_to(np.asarray(self.softness, dtype=float), (K.shape[0],))
+        R = _per_row(self.softness, K.shape[0], f"{what}: softness")
         if not (R > 0).all():
             raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
         object.__setattr__(self, "softness", R.reshape(-1, 1))
@@ -75,17 +75,40 @@ class Constraint:
         return self.K.shape[0]
 
 
-def weld(link: str, position=(0, 0, 0), rpy=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
+def _per_row(value, size: int, what: str) -> np.ndarray:
+    """A scalar or a value a row, as (size,)."""
+    value = np.ravel(np.asarray(value, dtype=float))
+    if value.size not in (1, size):
+        raise ModelError(f"{what} has {value.size} entries, expected {size}")
+    return np.broadcast_to(value, (size,))
+
+
+def weld(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    rpy=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world."""
     frame = placement(rotation(rpy), np.asarray(position, dtype=float))
-    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period)
+    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period, softness)
 
 
-def point(link: str, position=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
+def point(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
     """The three translations of a point at `position` on the link, along the link's axes. target: its place (3,) in the world."""
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
     pose = None if target is None else _target(link, (np.eye(3), target))
-    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period)
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period, softness)
 
 
 def _target(link: str, target) -> Transform | None:

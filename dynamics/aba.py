@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
+def aba(
+    model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None
+) -> Array:
     """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
@@ -32,7 +34,9 @@ def applied_forces(model: Model, move: Motion, external: Sequence[Array | None] 
     return [force if more is None else force + more for force, more in zip(f, external)]
 
 
-def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array) -> tuple[Array, list[Array]]:
+def sweeps(
+    model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array
+) -> tuple[Array, list[Array]]:
     """The backward sweep and the roll-out for inertias H and forces f of the bodies: joint and body accelerations."""
     X, joints, Du = move.X, [None] * model.size, [None] * model.size
     for i in reversed(range(model.size)):

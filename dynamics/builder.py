@@ -112,7 +112,9 @@ class ModelBuilder:
             self.placements.append(placement(on_body.fixed @ A, on_body.p))
             self.inertias.append(Inertia.zero())
             self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
-            self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
+            self._limit(
+                lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping
+            )
         self._load(link, mass, com, np.zeros((3, 3)) if inertia is None else inertia)
         return self
 
@@ -150,7 +152,9 @@ class ModelBuilder:
         if link in self.frames:
             raise ModelError(f"link '{link}' is there already, expected a new name")
         if parent not in self.frames:
-            raise ModelError(f"link '{link}': parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
+            raise ModelError(
+                f"link '{link}': parent '{parent}' is not there, expected one of {', '.join(self.frames)}"
+            )
         if joint != "fixed" and joint not in KINDS:
             raise ModelError(f"joint '{name}': kind is '{joint}', expected fixed, {', '.join(KINDS)}")
 
@@ -173,12 +177,16 @@ class ModelBuilder:
             self.limits[key].append(value)
         lower, upper = self.limits["lower"][-1], self.limits["upper"][-1]
         if (lower > upper).any():
-            raise ModelError(f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper")
+            raise ModelError(
+                f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper"
+            )
 
     def _load(self, link: str, mass: float, com, inertia) -> None:
         inertia = np.asarray(inertia, dtype=float)
         if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(inertia).all() and mass >= 0):
-            raise ModelError(f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments")
+            raise ModelError(
+                f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments"
+            )
         frame = self.frames[link]
         if frame.body >= 0:
             self.inertias[frame.body] += Inertia.of(mass, com, inertia).seen(frame.placement)

@@ -44,7 +44,9 @@ class Compiled:
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
             return [result[0], *result[1]] if constraints else [result]
 
-        inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
+        inputs = {"q": q, "v": v, "tau": tau} | {
+            f"external force on '{link}'": external[link] for link in links
+        }
         results = self._call(("forward_dynamics", tuple(constraints), method, links), expression, inputs)
         if not constraints:
             return results[0]
@@ -66,7 +68,9 @@ class Compiled:
 
     def inverse_mass_matrix(self, q) -> np.ndarray:
         """M^-1 (nv, nv) or (count, nv, nv)."""
-        return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[0]
+        return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[
+            0
+        ]
 
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim") -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
@@ -84,7 +88,9 @@ class Compiled:
         """J (6, nv) or (count, 6, nv)."""
         return self._call(("link_jacobian", link), lambda q: [self.model.link_jacobian(q, link)], {"q": q})[0]
 
-    def function(self, key: tuple, expression, names: Sequence[str]) -> tuple[CompiledFunction, list[tuple[int, int]]]:
+    def function(
+        self, key: tuple, expression, names: Sequence[str]
+    ) -> tuple[CompiledFunction, list[tuple[int, int]]]:
         """The machine code of an expression of the named inputs, and the shapes of its results."""
         if key not in self._functions:
             from ..native import compile_function

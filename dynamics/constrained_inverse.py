@@ -33,7 +33,9 @@ def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint
     X, lines = transforms(model, q), []
     for site in sites(model, constraints):
         blocks = row_jacobian(model, X, site.body, site.frame, site.rows)
-        lines.append(columns([blocks.get(i, np.zeros((site.size, joint.nv))) for i, joint in enumerate(model.joints)]))
+        lines.append(
+            columns([blocks.get(i, np.zeros((site.size, joint.nv))) for i, joint in enumerate(model.joints)])
+        )
     return rows(lines)
 
 

@@ -116,7 +116,9 @@ def _target(link: str, target) -> Transform | None:
         return None
     R, p = (np.asarray(part, dtype=float) for part in target)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
-        raise ModelError(f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair")
+        raise ModelError(
+            f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
+        )
     return placement(R, p)
 
 
@@ -163,7 +165,9 @@ def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
                 "expected constraints between a link and the ground"
             )
         if frame.body < 0:
-            raise ModelError(f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves")
+            raise ModelError(
+                f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves"
+            )
         found.append(Site(frame.body, constraint.frame.after(frame.placement), constraint.K))
     return found
 
@@ -181,7 +185,11 @@ def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Mot
         linear = -frame.outward(poses[body].outward(gravity) + move.W[body] @ frame.p)
         if not constraint.classical:
             linear = linear + cross(velocity[:3, :], velocity[3:, :])
-        k = constraint.k + constraint.K[:, 3:] @ linear + _baumgarte(constraint, velocity, frame.after(poses[body]))
+        k = (
+            constraint.k
+            + constraint.K[:, 3:] @ linear
+            + _baumgarte(constraint, velocity, frame.after(poses[body]))
+        )
         found.append(Demand(site, site.K, k, constraint.softness))
     return found
 
@@ -201,13 +209,14 @@ def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Arra
     return correction - K @ rows([turn, away]) / T**2
 
 
-
 def pushed_bodies(
     model: Model, bodies: list[Array | None] | None, constraints: Sequence[Constraint], forces: Sequence
 ) -> list[Array | None] | None:
     """Forces on the bodies, with those of the constraints added."""
     if len(forces) != len(constraints):
-        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
+        raise ModelError(
+            f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints"
+        )
     if not constraints:
         return bodies
     total = [None] * model.size if bodies is None else list(bodies)

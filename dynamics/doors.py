@@ -15,7 +15,7 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, column, first_not_finite, flat
+from .scalar import Array, column, any_not_finite, flat
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -45,11 +45,7 @@ class Doors:
 
     def normalise(self, q) -> Array:
         """q with its quaternions and (cos, sin) pairs brought to norm 1."""
-        q = column(q, self.nq, "q")
-        result = configuration.normalise(self, q)
-        if first_not_finite(result) is not None:
-            raise ModelError("q has a quaternion or a (cos, sin) pair of norm 0, expected one with a direction")
-        return flat(result)
+        return flat(configuration.normalise(self, column(q, self.nq, "q")))
 
     # --- kinematics
 
@@ -96,7 +92,13 @@ class Doors:
         return inverse_mass(self, self.configuration(q))
 
     def inverse_dynamics(
-        self, q, v, a, external: Mapping[str, Array] | None = None, constraints: Sequence[Constraint] = (), forces=()
+        self,
+        q,
+        v,
+        a,
+        external: Mapping[str, Array] | None = None,
+        constraints: Sequence[Constraint] = (),
+        forces=(),
     ) -> Array:
         """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one vector for
         each of the constraints, as forward_dynamics returns them."""
@@ -118,17 +120,20 @@ class Doors:
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
         method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what `choose_method`
-        says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not.
+        says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not; with None, numbers
+        at such a configuration are handed to "riccati".
         """
         from .forward import forward_method
 
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        solve = forward_method(self, constraints, method)
+        problem = (self, *state, constraints, self._bodies(external))
         try:
-            a, forces = solve(self, *state, constraints, self._bodies(external))
+            a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            raise ModelError(dependent(constraints, method)) from None
-        if first_not_finite(a, *forces) is not None:
+            if method is not None or not constraints:
+                raise ModelError(dependent(constraints, method)) from None
+            a, forces = forward_method(self, constraints, "riccati")(*problem)
+        if any_not_finite(a, *forces):
             raise ModelError(dependent(constraints, method))
         return (flat(a), tuple(flat(force) for force in forces)) if constraints else flat(a)
 
@@ -163,7 +168,9 @@ class Doors:
             tau, forces = constrained_inverse(self, *state, constraints, self._bodies(external))
         except ZeroDivisionError:
             links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
-            raise ModelError(f"constraints on {links} cannot carry the floating base, expected six independent rows") from None
+            raise ModelError(
+                f"constraints on {links} cannot carry the floating base, expected six independent rows"
+            ) from None
         return flat(tau), tuple(flat(force) for force in forces)
 
     @cached_property

@@ -31,7 +31,9 @@ Pivots = list[tuple[int, int]]
 def elimination(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
     """For each joint the pairs (row, dof) in which it meets rows, found at one random configuration."""
     rng = np.random.default_rng(4)
-    q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
+    q = np.concatenate(
+        [joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints]
+    )
     X = transforms(model, q)
     carried: list[list[np.ndarray]] = [[] for _ in range(model.size + 1)]
     for site in sites(model, constraints):
@@ -116,7 +118,9 @@ def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, lis
 class Taken:
     """The rows take all of the joint's motion: qdd = -(kappa a' + c)."""
 
-    def __init__(self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots):
+    def __init__(
+        self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots
+    ):
         self.joint, self.f, self.tau = joint, f, tau
         self.armature = np.diag(armature)
         self.dofs = [dof for _, dof in pivots]
@@ -165,7 +169,9 @@ class Taken:
 class Shared:
     """The rows take some of the joint's motion or none, and the cost decides the rest."""
 
-    def __init__(self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots):
+    def __init__(
+        self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots
+    ):
         del armature
         self.joint, self.f, self.tau = joint, f, tau
         self.u = tau + pick(f, joint.axes)

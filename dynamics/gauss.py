@@ -33,7 +33,9 @@ def gauss(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
     if is_symbolic(q, v, tau):
-        raise ModelError("method 'riccati' got symbols, expected numbers ('pv-early' solves the same problem on symbols)")
+        raise ModelError(
+            "method 'riccati' got symbols, expected numbers ('pv-early' solves the same problem on symbols)"
+        )
     move = motion(model, q, v)
     f = [-body.spin_force(W) for body, W in zip(model.inertias, move.W)]
     if external is not None:
@@ -71,7 +73,9 @@ def gauss(
     solution = LQProblem(stages, initial_state=base_acceleration(model).ravel()).solve()
     if solution.status != "solved":
         links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
-        raise ModelError(f"constraints on {links}: the problem is {solution.status} at this state, expected rows that can hold")
+        raise ModelError(
+            f"constraints on {links}: the problem is {solution.status} at this state, expected rows that can hold"
+        )
     qdd = rows([u.reshape(-1, 1) for u in solution.u[1:]])
     return qdd, _forces(prepared, solution.multipliers)
 

@@ -56,7 +56,15 @@ class Joint:
         u = q[self.unit, :]
         if u.shape[0] == 0:
             return q
+        if not is_symbolic(u) and not u.any():
+            raise ModelError(
+                f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction"
+            )
         return rows([q[: self.unit.start, :], u / sqrt(dot(u, u))])
+
+    @property
+    def _unit_name(self) -> str:
+        return "(cos, sin)" if self.unit.stop - self.unit.start == 2 else "quaternion"
 
     def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         return rng.uniform(lower, upper)
@@ -67,8 +75,7 @@ class Joint:
         if u.shape[0] and not is_symbolic(u):
             norm = float(np.linalg.norm(u))
             if abs(norm - 1.0) > UNIT_TOLERANCE:
-                what = "(cos, sin)" if u.shape[0] == 2 else "quaternion"
-                raise ModelError(f"joint '{self.name}': {what} has norm {norm:.6g}, expected 1")
+                raise ModelError(f"joint '{self.name}': {self._unit_name} has norm {norm:.6g}, expected 1")
 
 
 class Revolute(Joint):
@@ -209,4 +216,3 @@ class Floating(Joint):
     def random(self, rng, lower, upper):
         q = rng.standard_normal((4, 1))
         return np.concatenate([rng.uniform(-1.0, 1.0, (3, 1)), q / np.linalg.norm(q)])
-

@@ -61,7 +61,11 @@ class LTL:
         """The blocks Y_a D^-1 Z_b' over the dofs that both have, a <= b where Y is Z."""
         scaled = [{k: self.d[k] * z for k, z in each.items()} for each in Z]
         return [
-            [sum((y[k].T @ z[k] for k in y.keys() & z.keys()), np.zeros((width(y), width(z)))) for z in scaled] for y in Y
+            [
+                sum((y[k].T @ z[k] for k in y.keys() & z.keys()), np.zeros((width(y), width(z))))
+                for z in scaled
+            ]
+            for y in Y
         ]
 
     def delassus(self, Y: Sequence[dict[int, Array]]) -> Array:
@@ -118,7 +122,10 @@ def ltl(
     y = M.inward(by_dof(tau - newton_euler(model, move, at_rest, external)))
     if not constraints:
         return M.outward(y), []
-    Y = [M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows))) for row in prepared]
+    Y = [
+        M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows)))
+        for row in prepared
+    ]
     missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(prepared, M.form(Y, [y]))]
     stacked = Factor(M.delassus(Y)).solve(rows(missing))
     ends = np.cumsum([row.k.shape[0] for row in prepared])

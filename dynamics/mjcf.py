@@ -28,7 +28,9 @@ def load_mjcf(path: str | Path) -> Model:
     try:
         import mujoco
     except ImportError as error:
-        raise ModelError("reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`") from error
+        raise ModelError(
+            "reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`"
+        ) from error
     if not Path(path).is_file():
         raise ModelError(f"there is no file '{path}', expected an MJCF")
     try:
@@ -57,7 +59,10 @@ class Reader:
         for body in range(1, self.source.nbody):
             self._body(body)
         for site in range(self.source.nsite):
-            where = {"position": self.source.site_pos[site], "rotation_matrix": rotation_of(self.source.site_quat[site])}
+            where = {
+                "position": self.source.site_pos[site],
+                "rotation_matrix": rotation_of(self.source.site_quat[site]),
+            }
             self.builder.add(self._name("site", site), self._link(self.source.site_bodyid[site]), **where)
         for geom in range(self.source.ngeom):
             self._shape(geom)
@@ -145,4 +150,6 @@ class Reader:
         frame, target = placement(R, p), placement(R_other, p_other)
         if other == 0:
             return Constraint(self._link(body), K, classical=classical, frame=frame, target=target)
-        return Constraint(self._link(body), K, classical=classical, frame=frame, target=target, other=self._link(other))
+        return Constraint(
+            self._link(body), K, classical=classical, frame=frame, target=target, other=self._link(other)
+        )

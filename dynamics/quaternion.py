@@ -35,7 +35,9 @@ def versine(t: Array) -> Array:
 
 def cubic(t: Array) -> Array:
     """(a - sin a) / a^3."""
-    return _smooth(t, (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), lambda a: (a - sin(a)) / (a * a * a))
+    return _smooth(
+        t, (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), lambda a: (a - sin(a)) / (a * a * a)
+    )
 
 
 def half_cotangent(t: Array) -> Array:
@@ -51,7 +53,11 @@ def matrix(q: Array) -> Array:
     xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2
     return grid(
-        [[1 - (yy + zz), xy - wz, xz + wy], [xy + wz, 1 - (xx + zz), yz - wx], [xz - wy, yz + wx, 1 - (xx + yy)]]
+        [
+            [1 - (yy + zz), xy - wz, xz + wy],
+            [xy + wz, 1 - (xx + zz), yz - wx],
+            [xz - wy, yz + wx, 1 - (xx + yy)],
+        ]
     )
 
 

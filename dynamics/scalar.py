@@ -31,7 +31,9 @@ def column(x, size: int, what: str) -> Array:
         x = np.asarray(x, dtype=float)
         x = x.reshape(-1, 1) if x.ndim < 2 else x
         if not np.isfinite(x).all():
-            raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
+            raise ModelError(
+                f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number"
+            )
     if x.shape != (size, 1):
         raise ModelError(f"{what} has shape {tuple(x.shape)}, expected ({size},)")
     return x
@@ -53,12 +55,9 @@ def flat(x: Array) -> Array:
     return x if is_symbolic(x) else x.ravel()
 
 
-def first_not_finite(*arrays: Array) -> int | None:
-    """The index of the first array of numbers that holds one that is not finite; symbols are never looked at."""
-    for index, array in enumerate(arrays):
-        if not is_symbolic(array) and not np.isfinite(array).all():
-            return index
-    return None
+def any_not_finite(*arrays: Array) -> bool:
+    """True if numbers among the arrays are not finite; symbols are never looked at."""
+    return any(not is_symbolic(array) and not np.isfinite(array).all() for array in arrays)
 
 
 def rows(blocks: Sequence[Array]) -> Array:
@@ -79,7 +78,9 @@ def grid(blocks: Sequence[Sequence[Array]]) -> Array:
 def block_diagonal(blocks: Sequence[Array]) -> Array:
     """Square blocks along the diagonal, zeros elsewhere."""
     n = range(len(blocks))
-    return grid([[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n])
+    return grid(
+        [[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n]
+    )
 
 
 def entry(x: Array, i: int, j: int) -> Array:

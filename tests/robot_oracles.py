@@ -26,7 +26,11 @@ def twin(name):
         grow(builder, LINKS, int(name[4:]))
         return builder.model
     path = str(robot_file(name))
-    return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
+    return (
+        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+        if name in FLOATING
+        else pin.buildModelFromUrdf(path)
+    )
 
 
 class PinBuilder:
@@ -106,7 +110,11 @@ def dense_constrained(model, data, q, v, tau, constraints, soft=False):
     """Accelerations and stacked forces from the dense KKT system M a + h = tau + J' f, J a (+ R f) = k."""
     M, h = mass_matrix(model, data, q), pin.rnea(model, data, q, v, np.zeros(model.nv))
     J, k = demanded(model, data, q, v, constraints)
-    R = np.diag(np.concatenate([c.softness.ravel() for c in constraints])) if soft else np.zeros((len(k), len(k)))
+    R = (
+        np.diag(np.concatenate([c.softness.ravel() for c in constraints]))
+        if soft
+        else np.zeros((len(k), len(k)))
+    )
     solution = np.linalg.solve(np.block([[M, -J.T], [J, R]]), np.concatenate([tau - h, k]))
     return solution[: model.nv], solution[model.nv :]
 

@@ -89,7 +89,9 @@ def test_every_delassus_method_agrees_with_the_dense_matrix(case):
                 assert relative(found[n], G) < 1e-9, method
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12]
+)  # on tree 9 these rows are dependent
 def test_trees_with_all_kinds_of_joints(seed):
     """Multi-dof joints, armature, general rows, several constraints on a path, external forces."""
     from dataclasses import replace
@@ -104,11 +106,8 @@ def test_trees_with_all_kinds_of_joints(seed):
     ]
     q, v, tau = (x[0] for x in states(model, 1, seed))
     external = {"link5": rng.standard_normal(6)}
-    try:
-        model.choose_method(constraints)[0] == "pv-early" or pytest.skip("the rows are dependent on this tree")
-        expected, forces = dense(model, q, v, tau, constraints, external)
-    except np.linalg.LinAlgError:
-        pytest.skip("the rows are dependent on this tree")
+    assert model.choose_method(constraints)[0] == "pv-early"
+    expected, forces = dense(model, q, v, tau, constraints, external)
     for method in ("pv", "pv-early", "ltl", "riccati"):
         a, found = model.forward_dynamics(q, v, tau, constraints, method, external)
         assert relative(a, expected) < 1e-7, method
@@ -135,8 +134,6 @@ def dense(model, q, v, tau, constraints, external):
         wanted.append(c.k.ravel() - c.K @ (2 / c.period * velocity + drift))
     J, k = np.vstack(lines), np.concatenate(wanted)
     n, m = J.shape[::-1]
-    if np.linalg.cond(J @ np.linalg.solve(M, J.T)) > 1e8:
-        raise np.linalg.LinAlgError
     solution = np.linalg.solve(np.block([[M, -J.T], [J, np.zeros((m, m))]]), np.concatenate([tau - h, k]))
     return solution[:n], solution[n:]
 
@@ -159,7 +156,9 @@ def test_a_singular_configuration_is_a_clear_error_of_the_methods_that_need_full
     straight, rest = np.zeros(7), np.zeros(7)
     with pytest.raises(ModelError, match="rows depend on each other at this configuration, but method"):
         model.forward_dynamics(straight, rest, np.ones(7), tip, method)
-    with pytest.raises(ModelError, match="6 rows are more than the joints can meet|rows depend on each other"):
+    with pytest.raises(
+        ModelError, match="6 rows are more than the joints can meet|rows depend on each other"
+    ):
         model.forward_dynamics(model.random_configuration(0), rest, np.ones(7), tip + tip, method)
 
 
@@ -176,7 +175,11 @@ def test_riccati_gives_the_right_accelerations_and_a_valid_force_at_a_singular_c
     data, tau = other.createData(), np.linspace(-3, 4, 7)
     tip, zero = weld("iiwa_flange", period=None), np.zeros(7)
     bent = model.random_configuration(3)
-    for q, v, constraints in ((zero, zero, [tip]), (zero, zero, [tip, tip]), (bent, 0.3 * np.ones(7), [tip, tip])):
+    for q, v, constraints in (
+        (zero, zero, [tip]),
+        (zero, zero, [tip, tip]),
+        (bent, 0.3 * np.ones(7), [tip, tip]),
+    ):
         a, forces = model.forward_dynamics(q, v, tau, constraints, "riccati")
         M, h = mass_matrix(other, data, q), pin.rnea(other, data, q, v, zero)
         J, k = demanded(other, data, q, v, constraints)
@@ -193,7 +196,9 @@ def test_riccati_gives_the_right_accelerations_and_a_valid_force_at_a_singular_c
 def test_riccati_says_when_the_rows_cannot_hold():
     model = ours("iiwa14")
     wrong = [weld("iiwa_flange", acceleration=1.0), weld("iiwa_flange", acceleration=-1.0)]
-    with pytest.raises(ModelError, match="constraints on 'iiwa_flange', 'iiwa_flange': .* expected rows that can hold"):
+    with pytest.raises(
+        ModelError, match="constraints on 'iiwa_flange', 'iiwa_flange': .* expected rows that can hold"
+    ):
         model.forward_dynamics(model.random_configuration(1), np.zeros(7), np.zeros(7), wrong, "riccati")
 
 

@@ -4,7 +4,17 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_oracles import ROBOTS, TREES, angular_first, double_pendulum, mass_matrix, ours, relative, states, twin
+from robot_oracles import (
+    ROBOTS,
+    TREES,
+    angular_first,
+    double_pendulum,
+    mass_matrix,
+    ours,
+    relative,
+    states,
+    twin,
+)
 from trisweep.dynamics import ModelBuilder, random_tree
 
 STATES = 50
@@ -57,7 +67,9 @@ def test_kinematics_agree_with_pinocchio(name):
         R, p = model.compiled.link_pose(q, link)
         J = model.compiled.link_jacobian(q, link)
         motion = [model.link_velocity(*symbols[:2], link), model.link_acceleration(*symbols, link)]
-        velocity, acceleration = (np.array(x).T for x in ca.Function("f", symbols, motion).map(STATES)(q.T, v.T, a.T))
+        velocity, acceleration = (
+            np.array(x).T for x in ca.Function("f", symbols, motion).map(STATES)(q.T, v.T, a.T)
+        )
         frame = other.getFrameId(link)
         for n in range(STATES):
             pin.forwardKinematics(other, data, q[n], v[n], a[n])
@@ -69,7 +81,9 @@ def test_kinematics_agree_with_pinocchio(name):
             expected = pin.getFrameVelocity(other, data, frame, pin.LOCAL).vector
             assert abs(velocity[n] - angular_first(expected)).max() < TOLERANCE * (1 + abs(expected).max())
             expected = pin.getFrameAcceleration(other, data, frame, pin.LOCAL).vector
-            assert abs(acceleration[n] - angular_first(expected)).max() < TOLERANCE * (1 + abs(expected).max())
+            assert abs(acceleration[n] - angular_first(expected)).max() < TOLERANCE * (
+                1 + abs(expected).max()
+            )
         numbers = (*model.link_pose(q[0], link), model.link_jacobian(q[0], link))
         assert all(relative(x, y[0]) < TOLERANCE for x, y in zip(numbers, (R, p, J)) if abs(y[0]).max() > 0)
         assert relative(model.link_velocity(q[0], v[0], link), velocity[0]) < TOLERANCE
@@ -83,7 +97,10 @@ def test_centre_of_mass_energies_and_the_manifold_agree_with_pinocchio(name):
     q, v, _ = states(model, 5, seed=2)
     for n in range(len(q)):
         assert relative(model.centre_of_mass(q[n]), pin.centerOfMass(other, data, q[n])) < TOLERANCE
-        assert relative(model.kinetic_energy(q[n], v[n]), pin.computeKineticEnergy(other, data, q[n], v[n])) < TOLERANCE
+        assert (
+            relative(model.kinetic_energy(q[n], v[n]), pin.computeKineticEnergy(other, data, q[n], v[n]))
+            < TOLERANCE
+        )
         potential = pin.computePotentialEnergy(other, data, q[n])
         assert abs(model.potential_energy(q[n])[0] - potential) < TOLERANCE * (1 + abs(potential))
         # up to the sign of quaternions, which Pinocchio keeps on one half of the sphere
@@ -180,7 +197,10 @@ def test_the_double_pendulum_in_closed_form():
         c, s = np.cos(x - y), np.sin(x - y)
         left = np.array([[(m1 + m2) * l * l, m2 * l * l * c], [m2 * l * l * c, m2 * l * l]])
         right = -np.array(
-            [m2 * l * l * s * dy * dy + (m1 + m2) * g * l * np.sin(x), -m2 * l * l * s * dx * dx + m2 * g * l * np.sin(y)]
+            [
+                m2 * l * l * s * dy * dy + (m1 + m2) * g * l * np.sin(x),
+                -m2 * l * l * s * dx * dx + m2 * g * l * np.sin(y),
+            ]
         )
         absolute = np.linalg.solve(left, right)
         a = model.forward_dynamics([x, y - x], [dx, dy - dx], [0.0, 0.0])

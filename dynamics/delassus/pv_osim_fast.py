@@ -40,7 +40,9 @@ class DelassusOperator:
 def pv_osim_fast(model: Model, q: Array, constraints: Sequence[Constraint]) -> DelassusOperator:
     """J M^-1 J' as an operator."""
     if not isinstance(model.joints[0], Floating) or -1 in model.parents[1:]:
-        raise ModelError(f"method 'pv-osim-fast': model '{model.name}' is fixed to the world, expected a floating base")
+        raise ModelError(
+            f"method 'pv-osim-fast': model '{model.name}' is fixed to the world, expected a floating base"
+        )
     X = transforms(model, q)
     joints = articulate(model, X)
     stack = carry(model, X, joints, constraints, first=1)

@@ -44,7 +44,14 @@ def plot(solution: Solution, path: Path) -> None:
     figure = Figure(figsize=(10, 6), layout="constrained")
     table, speed, effort = figure.subplot_mosaic([["table", "table"], ["speed", "effort"]]).values()
     table.plot(x[:, 0], x[:, 1], ".-", color="tab:blue", markersize=4, label="path, one dot a step")
-    table.plot(*np.array(list(GATES.values())).T, "d", color="tab:red", markersize=11, fillstyle="none", label="gates")
+    table.plot(
+        *np.array(list(GATES.values())).T,
+        "d",
+        color="tab:red",
+        markersize=11,
+        fillstyle="none",
+        label="gates",
+    )
     table.plot(*START, "o", color="black", label="start")
     table.plot(*FINISH, "s", color="black", label="finish, at rest")
     table.set(xlabel="x [m]", ylabel="y [m]", title="A puck through three gates, with least effort", aspect="equal")

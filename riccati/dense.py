@@ -73,7 +73,12 @@ def assemble(problem: LQProblem) -> DenseSystem:
             C[edge, x] = -np.eye(s.nx)
         elif rooted:
             C[edge, x], c[edge] = -np.eye(s.nx), problem.initial_state
-        for pieces, piece in ((system.u, u), (system.x, x), (system.costates, edge), (system.multipliers, equality)):
+        for pieces, piece in (
+            (system.u, u),
+            (system.x, x),
+            (system.costates, edge),
+            (system.multipliers, equality),
+        ):
             pieces.append(piece)
     return system
 

@@ -10,7 +10,7 @@ from ..native import core
 from .problem import Array, LQProblem, ProblemError, RightHandSide
 from .solution import CostToGo, Gain, Solution
 
-# An equality takes part in a contradiction when its weight, times the size of its row, is above this share of the largest.
+# An equality takes part in a contradiction when its weight times the size of its row exceeds this share of the largest.
 CONFLICT_SHARE = 1e-6
 
 

@@ -172,9 +172,7 @@ class LQProblem:
             wanted = "None, as the root is free" if self.initial_state is None else "a vector, as the root is fixed"
             raise ProblemError(f"right-hand side: initial_state is {vectors.initial_state}, expected {wanted}")
         other = object.__new__(LQProblem)
-        other.stages = tuple(
-            _with_vectors(index, stage, vectors) for index, stage in enumerate(self.stages)
-        )
+        other.stages = tuple(_with_vectors(index, stage, vectors) for index, stage in enumerate(self.stages))
         other.initial_state = None
         if self.initial_state is not None:
             other.initial_state = _array("initial_state", vectors.initial_state, self.initial_state.shape)
@@ -196,9 +194,9 @@ class LQProblem:
         )
 
     def __repr__(self) -> str:
-        sizes = sum(s.nx for s in self.stages), sum(s.nu for s in self.stages), sum(s.ng for s in self.stages)
+        nx, nu, ng = (sum(getattr(s, size) for s in self.stages) for size in ("nx", "nu", "ng"))
         root = "free" if self.initial_state is None else "fixed"
-        return f"LQProblem({len(self.stages)} stages, root {root}: {sizes[0]} states, {sizes[1]} controls, {sizes[2]} equalities)"
+        return f"LQProblem({len(self.stages)} stages, root {root}: {nx} states, {nu} controls, {ng} equalities)"
 
 
 def _array(where: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -307,5 +305,6 @@ def _per_step(name: str, value: ArrayLike | None, rank: int, steps: int) -> list
     if dimensions == rank + 1 and len(value) == steps:
         return list(value)
     raise ProblemError(
-        f"chain: {name} has shape {np.shape(value)}, expected {rank} axes, or {rank + 1} with {steps} entries along the first"
+        f"chain: {name} has shape {np.shape(value)}, "
+        f"expected {rank} axes, or {rank + 1} with {steps} entries along the first"
     )

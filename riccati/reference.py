@@ -77,7 +77,7 @@ class Elimination:
     def expand(self, x: Array, eta_x: Array) -> tuple[Array, Array]:
         """u and the multipliers of the rows of G, from x and the multipliers of the rows left on x."""
         w, h1, y_u = self.memory
-        rank, nu2 = self.rank, self.nu - self.rank
+        nu2 = self.nu - self.rank
         u2 = -scipy.linalg.solve_triangular(self.K.T, y_u + self.Z.T @ x, lower=False) if nu2 else np.zeros(0)
         y = np.concatenate([u2, x])
         u1 = -(self.Y @ y + w)
@@ -213,7 +213,9 @@ def solve(problem: LQProblem) -> ReferenceSolution:
     return ReferenceSolution(status, x, u, costates, multipliers)
 
 
-def factor(problem: LQProblem, children: list[list[int]], E: list[Array]) -> tuple[list[Elimination], Elimination | None]:
+def factor(
+    problem: LQProblem, children: list[list[int]], E: list[Array]
+) -> tuple[list[Elimination], Elimination | None]:
     """The elimination of every stage, leaves first, and of the root's state where it is free."""
     stages = problem.stages
     sweep: list[Elimination] = [None] * len(stages)

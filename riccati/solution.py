@@ -35,8 +35,8 @@ ADVICE = {
     "that no equality determines",
     "inconsistent": "the equalities of these stages, with the dynamics between them, contradict each other: "
     "relax or remove one of them",
-    "inaccurate": "the KKT residual stayed above tolerance after a step of refinement: the data are too badly scaled or "
-    "too close to singular for double precision",
+    "inaccurate": "the KKT residual stayed above tolerance after a step of refinement: the data are too badly scaled "
+    "or too close to singular for double precision",
 }
 
 

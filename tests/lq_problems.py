@@ -62,7 +62,12 @@ def benchmark_chain(nx, nu, steps, terminal_rows=0, seed=0):
     A = np.eye(nx) + 0.1 * rng.normal(size=(steps, nx, nx)) / np.sqrt(nx)
     final = Stage(np.eye(nx), np.zeros(nx))
     if terminal_rows:
-        final = Stage(np.eye(nx), np.zeros(nx), Gx=rng.normal(size=(terminal_rows, nx)), g=rng.normal(size=terminal_rows))
+        final = Stage(
+            np.eye(nx),
+            np.zeros(nx),
+            Gx=rng.normal(size=(terminal_rows, nx)),
+            g=rng.normal(size=terminal_rows),
+        )
     return LQProblem.chain(
         steps,
         A=A,
@@ -87,7 +92,13 @@ def _cost(rng, nu, nx, singular_rate):
         idle = rng.random(nu) < 0.5
         H[:nu][idle] = 0.0
         H[:, :nu][:, idle] = 0.0
-    return {"Q": H[nu:, nu:], "R": H[:nu, :nu], "S": H[nu:, :nu], "q": rng.normal(size=nx), "r": rng.normal(size=nu)}
+    return {
+        "Q": H[nu:, nu:],
+        "R": H[:nu, :nu],
+        "S": H[nu:, :nu],
+        "q": rng.normal(size=nx),
+        "r": rng.normal(size=nu),
+    }
 
 
 def _equalities(rng, nu, nx, equality_rate, redundant_rate):
@@ -112,9 +123,7 @@ def _contradict(rng, stages):
     Gu, Gx = row[:, : len(s.r)], row[:, len(s.r) :]
     edge = {"parent": s.parent, "A": s.A, "B": s.B, "b": s.b}
     g = np.concatenate([s.g, [0.3, 0.3 + 10.0 ** rng.uniform(-3, 1)]])
-    stages[k] = Stage(
-        s.Q, s.q, s.R, s.S, s.r, np.vstack([s.Gx, Gx, Gx]), np.vstack([s.Gu, Gu, Gu]), g, **edge
-    )
+    stages[k] = Stage(s.Q, s.q, s.R, s.S, s.r, np.vstack([s.Gx, Gx, Gx]), np.vstack([s.Gu, Gu, Gu]), g, **edge)
     return stages
 
 
@@ -126,7 +135,12 @@ def _bend(rng, stages, free_root):
         B = s.B if s.parent != k else np.hstack([s.B, np.zeros((len(s.B), 1))])
         R, S, r, Gu = s.R, s.S, s.r, s.Gu
         if index == k:
-            R = np.block([[R, np.zeros((len(R), 1))], [np.zeros((1, len(R))), np.array([[-(10.0 ** rng.uniform(-6, 2))]])]])
+            R = np.block(
+                [
+                    [R, np.zeros((len(R), 1))],
+                    [np.zeros((1, len(R))), np.array([[-(10.0 ** rng.uniform(-6, 2))]])],
+                ]
+            )
             S, r = np.hstack([S, np.zeros((len(s.q), 1))]), np.append(r, 1.0)
             Gu = np.hstack([Gu, np.zeros((len(Gu), 1))])
         widened.append(Stage(s.Q, s.q, R, S, r, s.Gx, Gu, s.g, s.parent, s.A, B, s.b))

@@ -39,9 +39,7 @@ print("no allocation")
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="preloads a counter built with cc")
 def test_factor_and_solve_do_not_allocate(tmp_path):
     counter = tmp_path / "count_allocations.so"
-    subprocess.run(
-        ["cc", "-O1", "-fPIC", "-shared", "-o", counter, HERE / "count_allocations.c", "-ldl"], check=True
-    )
+    subprocess.run(["cc", "-O1", "-fPIC", "-shared", "-o", counter, HERE / "count_allocations.c", "-ldl"], check=True)
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(HERE)],
         env={**os.environ, "LD_PRELOAD": str(counter)},

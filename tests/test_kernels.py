@@ -78,14 +78,6 @@ def test_cholesky_reports_the_column_that_fails(kernels, rng, size):
             assert failed == bad
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_triangular_solves(kernels, rng, size):
-    K = np.tril(rng.normal(size=(size, size)), -1) / size + np.diag(rng.uniform(1, 2, size))
-    x = rng.normal(size=(size, 1))
-    close(kernels.solve_lower(K, x, False), np.linalg.solve(K, x))
-    close(kernels.solve_lower(K, x, True), np.linalg.solve(K.T, x))
-
-
 def test_shapes_that_do_not_fit_are_refused(kernels):
     with pytest.raises(ValueError, match="A B does not fit"):
         kernels.product_nn(np.zeros((2, 3)), np.zeros((2, 3)))

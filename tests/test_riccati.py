@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lq_problems import benchmark_chain, random_problem
 from trisweep.riccati import LQProblem, Stage, dense, factorize, reference
 
-# Reduced Hessians whose smallest eigenvalue, relative to the largest entry, is this close to zero may be called either way.
+# A reduced Hessian may be called either way when its smallest eigenvalue, over the largest entry of H, is below this.
 UNDECIDED = 1e-8
 
 seeds = st.integers(0, 2**32 - 1)
@@ -130,7 +130,9 @@ def test_gains_and_cost_to_go_are_those_of_every_subtree(seed, shape):
     for k, (x, u) in enumerate(zip(solution.x, solution.u)):
         gain, value = solution.gains[k], solution.cost_to_go[k]
         assert relative_error([gain.K @ x + gain.k], [u]) < 1e-7
-        assert relative_error([value.Gx @ x + value.g], [np.zeros(len(value.g))]) < 1e-7 * (1 + np.abs(x).max(initial=0))
+        assert relative_error([value.Gx @ x + value.g], [np.zeros(len(value.g))]) < 1e-7 * (
+            1 + np.abs(x).max(initial=0)
+        )
         allowed = np.eye(len(x))
         if len(value.Gx):
             _, sigma, directions = np.linalg.svd(value.Gx)
@@ -178,11 +180,15 @@ def test_other_right_hand_sides_reuse_the_factorization(seed, shape):
 
 
 def test_the_stages_in_conflict_are_named():
-    """x_3 = 1 and x_5 = 7 contradict each other, as nothing moves the state; the equality of stage 1 has no part in it."""
+    """x_3 = 1 and x_5 = 7 contradict each other, as nothing moves the state; stage 1's equality has no part in it."""
     steps, eye = 6, np.eye(1)
     stages = [Stage(eye, [0.0], R=eye)]
     for k in range(1, steps + 1):
-        row = {1: {"Gu": eye, "g": [-3.0]}, 3: {"Gx": eye, "g": [-1.0]}, 5: {"Gx": 2 * eye, "g": [-14.0]}}.get(k, {})
+        row = {
+            1: {"Gu": eye, "g": [-3.0]},
+            3: {"Gx": eye, "g": [-1.0]},
+            5: {"Gx": 2 * eye, "g": [-14.0]},
+        }.get(k, {})
         stages.append(Stage(eye, [0.0], R=eye, parent=k - 1, A=eye, B=[[0.0]], **row))
     solution = LQProblem(stages).solve()
     assert solution.status == "inconsistent"
@@ -222,10 +228,9 @@ def test_a_terminal_constraint_on_an_underactuated_chain_reaches_back_across_sta
     """Four integrators in a row, one control: the four terminal rows need the last four controls."""
     A, B = np.eye(4) + np.diag(np.ones(3), 1), np.array([[0.0], [0.0], [0.0], [1.0]])
     target = np.array([3.0, -1.0, 0.5, 2.0])
-    problem = LQProblem.chain(
-        12, A=A, B=B, Q=np.zeros((4, 4)), R=np.eye(1), final=Stage(np.zeros((4, 4)), np.zeros(4), Gx=np.eye(4), g=-target),
-        initial_state=np.zeros(4),
-    )  # fmt: skip
+    zero = np.zeros((4, 4))
+    final = Stage(zero, np.zeros(4), Gx=np.eye(4), g=-target)
+    problem = LQProblem.chain(12, A=A, B=B, Q=zero, R=np.eye(1), final=final, initial_state=np.zeros(4))
     solution, expected = problem.solve(), dense.solve(problem)
     np.testing.assert_allclose(solution.x[-1], target, atol=1e-10)
     assert relative_error(solution.u, expected.u) < 1e-9
@@ -237,7 +242,8 @@ def test_units_of_the_equalities_do_not_matter(scale):
     for seed in range(50):
         problem = random_problem(seed, equality_rate=0.8, singular_rate=0.0)
         scaled = LQProblem(
-            [replace(s, Gx=scale * s.Gx, Gu=scale * s.Gu, g=scale * s.g) for s in problem.stages], problem.initial_state
+            [replace(s, Gx=scale * s.Gx, Gu=scale * s.Gu, g=scale * s.g) for s in problem.stages],
+            problem.initial_state,
         )
         one, two = problem.solve(), scaled.solve()
         assert one.status == two.status == "solved"
@@ -269,9 +275,7 @@ def test_wide_and_deep_trees():
     stage = dict(Q=np.eye(3), q=np.ones(3), R=np.eye(2), r=np.ones(2))
     wide = [Stage(**stage)] + [Stage(**stage, parent=0, **edge) for _ in range(3_000)]
     deep = [Stage(**stage)] + [Stage(**stage, parent=max(0, k - 1 - k % 2), **edge) for k in range(1, 8_000)]
-    constrained = [Stage(**stage)] + [
-        Stage(**stage, parent=0, Gx=np.eye(3)[:1], g=[-1.0], **edge) for _ in range(200)
-    ]
+    constrained = [Stage(**stage)] + [Stage(**stage, parent=0, Gx=np.eye(3)[:1], g=[-1.0], **edge) for _ in range(200)]
     for stages in (wide, deep, constrained):
         for initial_state in (None, np.ones(3)):
             solution = LQProblem(stages, initial_state).solve()
@@ -291,6 +295,24 @@ def test_single_stages(initial_state):
 def test_a_stage_without_any_variable():
     problem = LQProblem([Stage(np.zeros((0, 0)), []), Stage(np.eye(1), [1.0], parent=0, A=np.zeros((1, 0)), b=[3.0])])
     np.testing.assert_allclose(problem.solve().x[1], 3.0)
+
+
+def test_equalities_without_any_size_of_their_own():
+    """All that the terminal rows see is rounding: x_N = 0 exactly."""
+    A, B, zero = [[1, 0.1], [0, 1]], [[0.005], [0.1]], np.zeros(2)
+    final = Stage(np.eye(2), zero, Gx=np.eye(2), g=zero)
+    for b in (zero, [0.01, 0.2]):
+        problem = LQProblem.chain(30, A=A, B=B, b=b, Q=np.eye(2), R=[[0.1]], final=final, initial_state=[1.0, 0.0])
+        solution = problem.solve()
+        assert solution.status == "solved"
+        np.testing.assert_allclose(solution.x[-1], zero, atol=1e-13)
+
+
+def test_a_problem_whose_answer_is_zero():
+    problem = LQProblem.chain(5, A=np.eye(2), B=np.eye(2), Q=np.eye(2), R=np.eye(2), Gx=[[1.0, 1.0]], Gu=[[0.0, 1.0]])
+    solution = problem.solve()
+    assert solution.status == "solved" and solution.residual == 0.0
+    assert not np.concatenate(solution.x).any()
 
 
 def test_results_do_not_change_from_run_to_run():

@@ -9,7 +9,9 @@ EYE = np.eye(2)
 
 def two_stages(**broken):
     """A good problem of two stages, one field of the second one broken."""
-    fields = dict(Q=EYE, q=[0, 0], R=[[1.0]], parent=0, A=EYE, B=np.ones((2, 1)), b=[0, 0], Gx=[[1, 0]], Gu=[[1]], g=[0])
+    fields = dict(
+        Q=EYE, q=[0, 0], R=[[1.0]], parent=0, A=EYE, B=np.ones((2, 1)), b=[0, 0], Gx=[[1, 0]], Gu=[[1]], g=[0]
+    )
     return LQProblem([Stage(EYE, [0, 0], R=[[1.0]]), Stage(**{**fields, **broken})], initial_state=[1, 1])
 
 

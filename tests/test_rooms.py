@@ -15,7 +15,16 @@ MAY_IMPORT = {
     "adjoint": {"casadi"},
     "dynamics": {"casadi", "yourdfpy", "mujoco", "riccati", "adjoint", "native"},
     "ocp": {"casadi", "matplotlib", "plotly", "rich", "riccati", "adjoint", "native", "dynamics"},
-    "problems": {"casadi", "matplotlib", "riccati", "adjoint", "native", "dynamics", "ocp", "example_robot_data"},
+    "problems": {
+        "casadi",
+        "matplotlib",
+        "riccati",
+        "adjoint",
+        "native",
+        "dynamics",
+        "ocp",
+        "example_robot_data",
+    },
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
 }
 FOLDER = {"toolkit": "toolkit/trisweep"}

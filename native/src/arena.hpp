@@ -8,6 +8,14 @@
 
 #include "vector.hpp"
 
+// Under AddressSanitizer every piece is followed by a gap that must not be touched.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define TRISWEEP_GAP 64
+#else
+#define TRISWEEP_GAP 0
+#endif
+
 namespace trisweep {
 
 // Walk a layout twice: the first walk (no memory yet) counts, the second hands out pieces.
@@ -16,7 +24,12 @@ public:
     Arena() = default;
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
-    ~Arena() { std::free(memory_); }
+    ~Arena() {
+#if TRISWEEP_GAP
+        if (memory_) __asan_unpoison_memory_region(memory_, used_);
+#endif
+        std::free(memory_);
+    }
 
     template <class Layout>
     void build(Layout&& layout) {
@@ -39,6 +52,10 @@ private:
     T* take(std::size_t count) {
         T* piece = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
         used_ += (count * sizeof(T) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+#if TRISWEEP_GAP
+        if (memory_) __asan_poison_memory_region(memory_ + used_, TRISWEEP_GAP);
+        used_ += TRISWEEP_GAP;
+#endif
         return piece;
     }
     char* memory_ = nullptr;

@@ -77,13 +77,6 @@ void bind_kernels(nb::module_& m) {
             for (int j = 0; j < columns; ++j) plain.data[i + j * plain.ld] = f.data[place(i) + j * f.ld];
         return nb::make_tuple(failed, plain.array());
     });
-    m.def("solve_lower", [](Matrix K, Matrix x, bool transposed) {
-        Padded k(K), y(x), inverse(int(K.shape(0)), 1);
-        expect(k.rows == k.columns && y.rows == k.rows && y.columns == 1, "K^-1 x does not fit");
-        for (int i = 0; i < k.rows; ++i) inverse.data[i] = 1.0 / k.data[i + i * k.ld];
-        (transposed ? solve_lower_transposed : solve_lower)(k.rows, k.data, k.ld, inverse.data, y.data);
-        return y.array();
-    });
 }
 
 }  // namespace trisweep

@@ -8,7 +8,7 @@
 //
 //     Hessian on y:  Hyy - Y'N - N'Y,   N = H1y - 1/2 H11 Y
 //                    = [K ] [K']        on u2, and the cost-to-go P on x
-//                      [Z ] [Z'] + P
+//                      [Z ] [Z'] + P        u2 = -K'^-1 (K^-1 h + Z' x)
 //
 // Memory: a vector z is (u, zeros to padded(nu), x, zeros to padded(nx)); y likewise with nu2 = nu - rank controls.
 // A row of G is stored as a column of padded length, so that Gauss elimination runs along contiguous memory.
@@ -27,116 +27,120 @@ inline constexpr double RANK_TOLERANCE = 1e-10;
 // A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
 inline constexpr double CURVATURE_TOLERANCE = 1e-14;
 
+// What one elimination at a time works on, shared by all stages of a tree.
+struct Workbench {
+    double* H;         // (ld, n)          in: the Hessian, lower triangle
+    double* G;         // (n, rows)        in: the rows
+    double* size_u;    // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
+    double* size_x;
+    double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
+    double *F, *N, *candidate, *inverse, *threshold;
+    double *c, *eta, *y, *t, *along;
+
+    // Room for stages of up to `controls` and `states` (padded) and `rows`.
+    void lay_out(Arena& arena, int controls, int states, int rows) {
+        const int n = controls + states, ld = n + controls;
+        H = arena.matrix(ld, n);
+        G = arena.matrix(n, rows);
+        F = arena.matrix(ld, rows ? n : 0);
+        N = arena.matrix(n, std::min(controls, rows));
+        for (double** vector : {&size_u, &size_x, &c, &eta}) *vector = arena.vector(rows);
+        for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
+        for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
+    }
+};
+
 class Elimination {
 public:
     int nu = 0, nx = 0;      // controls and states
     int up = 0, n = 0;       // where x starts in z, and the padded length of z
+    int ld = 0;              // room for z and, below it, for u once more: an identity that becomes K'^-1
     int most_rows = 0;       // room for the rows of G
     int most_passed = 0;     // room for the rows left on x
     int rows = 0;            // rows of G now
     int rank = 0;            // rows that fix controls
     int passed = 0;          // rows left on x
 
-    double* H;   // (n, n)              in: the Hessian, lower triangle
-    double* G;   // (n, most_rows)      in: the rows; out: (I Y) and Gx, in elimination order
-    double* size_u;  // (most_rows)     in: the size of the terms summed into a row, in its u and in its x columns
-    double* size_x;
-    double* diagonal;  // (up)          in: the size of the terms summed into the diagonal of H at u
-    double* P;   // (padded(nx), nx)    out: cost-to-go, full
-    double* Gx;  // (padded(nx), most_passed)  out: rows left on x, scaled to a largest entry of 1
+    double* P;   // (padded(nx), padded(nx))   cost-to-go, full
+    double* Gx;  // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
     double* p;   // (padded(nx))        out of reduce
     double* gx;  // (most_passed)       out of reduce
     double* left_over;  // (most_rows)  out of reduce: right-hand sides of the rows no variable is left in
 
     void lay_out(Arena& arena, int controls, int states, int row_room) {
         nu = controls, nx = states, most_rows = row_room;
-        up = padded(nu), n = up + padded(nx);
+        up = padded(nu), n = up + padded(nx), ld = n + up;
         most_passed = std::min(nx, most_rows);
         const int most_rank = std::min(nu, most_rows), most_pivots = std::min(nu + nx, most_rows);
-        H = arena.matrix(n, n);
-        P = arena.matrix(n - up, nx);
+        P = arena.matrix(n - up, n - up);
         p = arena.vector(nx);
+        ZT = arena.matrix(n, nu);
         y_u = arena.vector(nu);
-        reduced = arena.vector(n);
-        inverse = arena.vector(nu);
-        threshold = arena.vector(nu);
-        diagonal = arena.vector(nu);
         rest = arena.indices(nu);
         if (!most_rows) return;
-        F = arena.matrix(n, n);
-        G = arena.matrix(n, most_rows);
-        size_u = arena.vector(most_rows);
-        size_x = arena.vector(most_rows);
         Gx = arena.matrix(n - up, most_passed);
         gx = arena.vector(most_passed);
+        scale = arena.vector(most_passed);
         left_over = arena.vector(most_rows);
         order = arena.indices(most_rows);
         L = arena.matrix(padded(most_rows), most_pivots);
         U = arena.matrix(padded(most_rank), most_rank);
         Y = arena.matrix(n, most_rank);
-        N = arena.matrix(n, most_rank);
         H1 = arena.matrix(n, most_rank);
-        scale = arena.vector(most_passed);
         pivots = arena.indices(most_rank);
-        candidate = arena.vector(n);
-        c = arena.vector(most_rows);
         w = arena.vector(most_rank);
         h1 = arena.vector(most_rank);
-        eta = arena.vector(most_rows);
-        y = arena.vector(n);
     }
 
-    // From H, G, sizes and diagonal: everything that does not depend on h and g. False: not positive definite.
-    bool eliminate() {
+    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g.
+    // False: not positive definite.
+    bool eliminate(const Workbench& bench) {
         rank = passed = 0;
         if (rows == 0) {
             for (int i = 0; i < nu; ++i) rest[i] = i;
-            return schur(H, nu);
+            return schur(bench, bench.H);
         }
-        eliminate_rows();
-        substitute_controls();
-        return schur(F, nu - rank);
+        eliminate_rows(bench);
+        substitute_controls(bench);
+        return schur(bench, bench.F);
     }
 
     // From h (n) and g (rows): p, gx and left_over, and what `expand` needs.
-    void reduce(const double* h, const double* g) {
+    void reduce(const Workbench& bench, const double* h, const double* g) {
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
-        const double* factor = rows ? F : H;
+        const double* h_u = h;
         if (rows == 0) {
-            std::copy(h, h + up, y_u);
-            std::copy(h + up, h + n, p);
+            copy(xp, h + up, p);
         } else {
-            reduce_rows(g);
-            std::copy(h, h + n, reduced);
-            multiply_add<-1>(n, rank, H1, n, w, reduced);
-            double* t1 = y;
-            for (int i = 0; i < rank; ++i) h1[i] = h[pivots[i]], t1[i] = reduced[pivots[i]];
-            std::fill(y_u, y_u + up, 0.0);
-            for (int i = 0; i < nu2; ++i) y_u[i] = reduced[rest[i]];
-            multiply_add<-1>(up2, rank, Y, n, t1, y_u);
-            std::copy(reduced + up, reduced + n, p);
-            multiply_add<-1>(xp, rank, Y + up2, n, t1, p);
+            double *t = bench.t, *t1 = bench.eta, *y = bench.y;
+            reduce_rows(bench.c, g);
+            copy(n, h, t);
+            multiply_add<-1>(n, rank, H1, n, w, t);
+            for (int i = 0; i < rank; ++i) h1[i] = h[pivots[i]], t1[i] = t[pivots[i]];
+            gather(t, y, nu2, up2);
+            multiply_add<-1>(up2 + xp, rank, Y, n, t1, y);
+            copy(xp, y + up2, p);
+            h_u = y;
         }
-        solve_lower(nu2, factor, n, inverse, y_u);
-        multiply_add<-1>(xp, nu2, factor + up2, n, y_u, p);
+        fill_zero(up2, y_u);
+        transposed_multiply_add(up2, nu2, ZT + xp, n, h_u, y_u);
+        multiply_add<-1>(xp, nu2, ZT, n, y_u, p);
     }
 
     // z = (u, x) and the multipliers of the rows of G, from x (already in z) and the multipliers eta_x of the rows on x.
     // `affine` false leaves the right-hand side out: the linear part of u(x).
-    void expand(double* z, const double* eta_x, double* multipliers, bool affine = true) {
+    void expand(const Workbench& bench, double* z, const double* eta_x, double* multipliers, bool affine = true) {
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
-        const double* factor = rows ? F : H;
-        double* u2 = rows ? y : z;
+        double *y = bench.y, *u2 = rows ? y : z, *along = bench.along;
         const double* x = z + up;
-        std::fill(u2, u2 + (rows ? up2 : up), 0.0);
-        if (affine) std::copy(y_u, y_u + nu2, u2);
-        transposed_multiply_add(xp, nu2, factor + up2, n, x, u2);
-        solve_lower_transposed(nu2, factor, n, inverse, u2);
-        for (int i = 0; i < nu2; ++i) u2[i] = -u2[i];
+        for (int i = 0; i < nu2; ++i) along[i] = affine ? y_u[i] : 0.0;
+        transposed_multiply_add(xp, nu2, ZT, n, x, along);
+        fill_zero(up2, u2);
+        multiply_add<-1>(up2, nu2, ZT + xp, n, along, u2);
         if (rows == 0) return;
-        std::copy(x, x + xp, y + up2);
+        copy(xp, x, y + up2);
         for (int i = 0; i < nu2; ++i) z[rest[i]] = y[i];
-        double* u1 = eta;
+        double *eta = bench.eta, *u1 = eta;
         for (int i = 0; i < rank; ++i) u1[i] = affine ? w[i] : 0.0;
         transposed_multiply_add(up2 + xp, rank, Y, n, y, u1);
         for (int i = 0; i < rank; ++i) z[pivots[i]] = -u1[i];
@@ -149,37 +153,40 @@ public:
             eta[i] /= U[i + i * padded_rank()];
         }
         for (int i = 0; i < passed; ++i) eta[rank + i] = scale[i] * eta_x[i];
-        unwind(multipliers);
+        unwind(eta, multipliers);
     }
 
     // Weights of the rows of G that add up to nothing in any variable, from weights of the rows left over and on x.
-    void conflict(const double* left_over_weights, const double* weights_x, double* weights) {
+    void conflict(const Workbench& bench, const double* left_over_weights, const double* weights_x, double* weights) {
+        double* eta = bench.eta;
         std::fill(eta, eta + rank, 0.0);
         for (int i = 0; i < passed; ++i) eta[rank + i] = scale[i] * weights_x[i];
         std::copy(left_over_weights, left_over_weights + rows - rank - passed, eta + rank + passed);
-        unwind(weights);
+        unwind(eta, weights);
     }
 
 private:
     int padded_rank() const { return padded(std::min(nu, most_rows)); }
 
     // Complete pivoting over the u columns, then over the x columns; the rows end up as drawn above.
-    void eliminate_rows() {
+    void eliminate_rows(const Workbench& bench) {
+        double* candidate = bench.candidate;
         for (int i = 0; i < rows; ++i) order[i] = i;
         std::fill(candidate, candidate + nu, 1.0);
         std::fill(candidate + nu, candidate + up, 0.0);
         std::fill(candidate + up, candidate + up + nx, 1.0);
-        rank = pivot(0, 0, nu, size_u, pivots);
-        passed = pivot(rank, up, up + nx, size_x, nullptr) - rank;
+        rank = pivot(bench, 0, 0, nu, bench.size_u, pivots);
+        passed = pivot(bench, rank, up, up + nx, bench.size_x, nullptr) - rank;
         for (int i = 0, free = 0; i < nu; ++i)
             if (candidate[i] != 0.0) rest[free++] = i;
 
+        const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
         for (int j = 0; j < rank; ++j)
             for (int i = 0; i < rank; ++i) U[i + j * padded_rank()] = i <= j ? row(i)[pivots[j]] : 0.0;
         for (int i = rank - 1; i >= 0; --i) {
             const double inverse_pivot = 1.0 / U[i + i * padded_rank()];
             for (int t = 0; t < n; ++t) row(i)[t] *= inverse_pivot;
-            for (int k = 0; k < i; ++k) subtract_row(k, U[k + i * padded_rank()], i);
+            for (int k = 0; k < i; ++k) subtract(U[k + i * padded_rank()], row(i), row(k));
         }
         const int xp = n - up;
         for (int i = 0; i < passed; ++i) {
@@ -191,43 +198,40 @@ private:
         }
     }
 
-    double* row(int i) const { return G + std::ptrdiff_t(i) * n; }
-
-    void subtract_row(int i, double factor, int from) {
-        const double* source = row(from);
-        double* target = row(i);
+    void subtract(double factor, const double* source, double* target) const {
         for (int t = 0; t < n; ++t) target[t] -= factor * source[t];
     }
 
-    // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last. Returns the rows done.
-    int pivot(int step, int first, int last, const double* size, int* chosen) {
-        const int ld = padded(most_rows);
+    // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last and judged by `size`.
+    // Returns the rows done.
+    int pivot(const Workbench& bench, int step, int first, int last, const double* size, int* chosen) {
+        const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
+        const int room = padded(most_rows);
         for (; step < rows && step < most_pivots(); ++step) {
             double best = RANK_TOLERANCE;
             int best_row = -1, best_column = -1;
             for (int i = step; i < rows; ++i) {
-                const double threshold = best * size[i];
-                double largest = threshold;
+                double largest = best * size[i];
                 int column = -1;
                 for (int t = first; t < last; ++t) {
-                    const double entry = std::fabs(row(i)[t]) * candidate[t];
+                    const double entry = std::fabs(row(i)[t]) * bench.candidate[t];
                     if (entry > largest) largest = entry, column = t;
                 }
                 if (column >= 0 && size[i] > 0.0) best = largest / size[i], best_row = i, best_column = column;
             }
             if (best_row < 0) break;
-            exchange(step, best_row);
-            candidate[best_column] = 0.0;
+            exchange(bench, step, best_row);
+            bench.candidate[best_column] = 0.0;
             if (chosen) *chosen++ = best_column;
             const double inverse_pivot = 1.0 / row(step)[best_column];
             for (int i = step + 1; i < rows; ++i) {
                 const double factor = row(i)[best_column] * inverse_pivot;
-                L[i + step * ld] = factor;
+                L[i + step * room] = factor;
                 if (factor == 0.0) continue;
-                subtract_row(i, factor, step);
+                subtract(factor, row(step), row(i));
                 row(i)[best_column] = 0.0;
-                size_u[i] += std::fabs(factor) * size_u[step];
-                size_x[i] += std::fabs(factor) * size_x[step];
+                bench.size_u[i] += std::fabs(factor) * bench.size_u[step];
+                bench.size_x[i] += std::fabs(factor) * bench.size_x[step];
             }
         }
         return step;
@@ -235,23 +239,24 @@ private:
 
     int most_pivots() const { return std::min(nu + nx, most_rows); }
 
-    void exchange(int i, int k) {
+    void exchange(const Workbench& bench, int i, int k) {
         if (i == k) return;
-        const int ld = padded(most_rows);
-        std::swap_ranges(row(i), row(i) + n, row(k));
+        const int room = padded(most_rows);
+        std::swap_ranges(bench.G + std::ptrdiff_t(i) * n, bench.G + std::ptrdiff_t(i + 1) * n, bench.G + std::ptrdiff_t(k) * n);
         std::swap(order[i], order[k]);
-        std::swap(size_u[i], size_u[k]);
-        std::swap(size_x[i], size_x[k]);
-        for (int j = 0; j < i; ++j) std::swap(L[i + j * ld], L[k + j * ld]);
+        std::swap(bench.size_u[i], bench.size_u[k]);
+        std::swap(bench.size_x[i], bench.size_x[k]);
+        for (int j = 0; j < i; ++j) std::swap(L[i + j * room], L[k + j * room]);
     }
 
     // F <- Hyy - Y'N - N'Y on y = (u2, x), from the full H; H1, Y in passing.
-    void substitute_controls() {
+    void substitute_controls(const Workbench& bench) {
+        double *H = bench.H, *F = bench.F, *N = bench.N;
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up, n2 = up2 + xp;
-        mirror(up + nx, H, n);
+        mirror(up + nx, H, ld);
         for (int j = 0; j < rank; ++j) {
-            std::copy(H + std::ptrdiff_t(pivots[j]) * n, H + std::ptrdiff_t(pivots[j]) * n + n, H1 + j * n);
-            gather(row(j), Y + j * n, nu2, up2);
+            copy(n, H + std::ptrdiff_t(pivots[j]) * ld, H1 + j * n);
+            gather(bench.G + std::ptrdiff_t(j) * n, Y + j * n, nu2, up2);
             gather(H1 + j * n, N + j * n, nu2, up2);
         }
         for (int j = 0; j < rank; ++j)  // N' = Hy1 - 1/2 Y' H11
@@ -259,42 +264,47 @@ private:
                 const double half = 0.5 * H1[pivots[k] + j * n];
                 for (int t = 0; t < n2; ++t) N[t + j * n] -= half * Y[t + k * n];
             }
-        for (int j = 0; j < nu2; ++j) gather(H + std::ptrdiff_t(rest[j]) * n, F + j * n, nu2, up2);
-        for (int j = nu2; j < up2; ++j) std::fill(F + j * n, F + j * n + n, 0.0);
+        for (int j = 0; j < nu2; ++j) gather(H + std::ptrdiff_t(rest[j]) * ld, F + j * ld, nu2, up2);
+        for (int j = nu2; j < up2; ++j) fill_zero(n2, F + j * ld);
         for (int j = 0; j < nx; ++j)
-            std::copy(H + up + std::ptrdiff_t(up + j) * n, H + n + std::ptrdiff_t(up + j) * n, F + up2 + (up2 + j) * n);
+            copy(xp, H + up + std::ptrdiff_t(up + j) * ld, F + up2 + std::ptrdiff_t(up2 + j) * ld);
         if (rank == 0) return;
         const int columns = up2 + nx;
-        product_nt<true, -1>(n2, columns, rank, Y, n, N, n, F, n, F, n);
-        product_nt<true, -1>(n2, columns, rank, N, n, Y, n, F, n, F, n);
+        product_nt<true, -1>(n2, columns, rank, Y, n, N, n, F, ld, F, ld);
+        product_nt<true, -1>(n2, columns, rank, N, n, Y, n, F, ld, F, ld);
     }
 
     // y from z: the controls in `rest`, then x.
     void gather(const double* z, double* to, int nu2, int up2) const {
         for (int i = 0; i < nu2; ++i) to[i] = z[rest[i]];
         std::fill(to + nu2, to + up2, 0.0);
-        std::copy(z + up, z + n, to + up2);
+        copy(n - up, z + up, to + up2);
     }
 
-    // Cholesky of the first `controls` columns of `factor`, P from the rest.
-    bool schur(double* factor, int controls) {
-        const int at = padded(controls), xp = n - up;
-        for (int i = 0; i < controls; ++i)
-            threshold[i] = CURVATURE_TOLERANCE * std::max(diagonal[rest[i]], std::fabs(factor[i + i * n]));
-        if (cholesky(at + xp, controls, factor, n, inverse, threshold) >= 0) return false;
-        double* Z = factor + at;
-        double* Q = factor + at + std::ptrdiff_t(at) * n;
-        product_nt<true, -1>(xp, nx, controls, Z, n, Z, n, Q, n, P, xp);
+    // Cholesky of `factor` at u2, P from the rest; Z and K'^-1 are kept.
+    bool schur(const Workbench& bench, double* factor) {
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
+        for (int i = 0; i < nu2; ++i) {
+            const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
+            bench.threshold[i] = CURVATURE_TOLERANCE * size;
+            double* identity = factor + up2 + xp + std::ptrdiff_t(i) * ld;
+            fill_zero(up2, identity);
+            identity[i] = 1.0;
+        }
+        if (cholesky(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
+        const double *Z = factor + up2, *Q = factor + up2 + std::ptrdiff_t(up2) * ld;
+        product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
         mirror(nx, P, xp);
+        for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
         return true;
     }
 
     // c = L^-1 g in elimination order, w = U1^-1 of its first part, gx and left_over the others.
-    void reduce_rows(const double* g) {
-        const int ld = padded(most_rows);
+    void reduce_rows(double* c, const double* g) {
+        const int room = padded(most_rows);
         for (int i = 0; i < rows; ++i) c[i] = g[order[i]];
         for (int j = 0; j < rank + passed; ++j)
-            for (int i = j + 1; i < rows; ++i) c[i] -= L[i + j * ld] * c[j];
+            for (int i = j + 1; i < rows; ++i) c[i] -= L[i + j * room] * c[j];
         for (int i = rank - 1; i >= 0; --i) {
             w[i] = c[i];
             for (int j = i + 1; j < rank; ++j) w[i] -= U[i + j * padded_rank()] * w[j];
@@ -305,16 +315,18 @@ private:
     }
 
     // L'^-1 eta, put back into the order the rows came in.
-    void unwind(double* multipliers) {
-        const int ld = padded(most_rows);
+    void unwind(double* eta, double* multipliers) {
+        const int room = padded(most_rows);
         for (int j = rank + passed - 1; j >= 0; --j)
-            for (int i = j + 1; i < rows; ++i) eta[j] -= L[i + j * ld] * eta[i];
+            for (int i = j + 1; i < rows; ++i) eta[j] -= L[i + j * room] * eta[i];
         for (int i = 0; i < rows; ++i) multipliers[order[i]] = eta[i];
     }
 
-    double *F, *L, *U, *Y, *N, *H1, *scale, *candidate, *inverse, *threshold;
-    double *c, *w, *h1, *eta, *y, *y_u, *reduced;
-    int *order, *pivots, *rest;
+    double* ZT;                // (n, nu): Z and, below it, K'^-1, for the controls u2
+    double *L, *U, *Y, *H1;    // of the drawing
+    double* scale;             // of the rows left on x
+    double *w, *h1, *y_u;      // of the last reduce: u1 = -(Y y + w), h at u1, K^-1 h
+    int *order, *pivots, *rest;  // of the rows; of u1 and u2 in u
 };
 
 }  // namespace trisweep

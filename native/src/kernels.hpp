@@ -89,27 +89,59 @@ inline void product_nn(int rows, int columns, int depth, const double* A, int ld
     product<false, SIGN>(rows, columns, depth, A, lda, B, 1, ldb, C, ldc, D, ldd);
 }
 
-// The upper triangle of a square matrix from its lower one.
+// The upper triangle of a square matrix from its lower one, in blocks of 4. There must be room for padded(size) columns.
 inline void mirror(int size, double* A, int ld) {
-    for (int j = 1; j < size; ++j)
-        for (int i = 0; i < j; ++i) A[i + std::ptrdiff_t(j) * ld] = A[j + std::ptrdiff_t(i) * ld];
+    typedef double quad __attribute__((vector_size(32), may_alias));
+    const auto at = [&](int i, int j) { return reinterpret_cast<quad*>(A + i + std::ptrdiff_t(j) * ld); };
+    for (int j = 0; j < size; j += 4)
+        for (int i = j; i < size; i += 4) {
+            const quad a = *at(i, j), b = *at(i, j + 1), c = *at(i, j + 2), d = *at(i, j + 3);
+            if (i > j) {
+                *at(j, i) = quad{a[0], b[0], c[0], d[0]};
+                *at(j, i + 1) = quad{a[1], b[1], c[1], d[1]};
+                *at(j, i + 2) = quad{a[2], b[2], c[2], d[2]};
+                *at(j, i + 3) = quad{a[3], b[3], c[3], d[3]};
+            } else {
+                *at(j, j + 1) = quad{a[1], b[1], b[2], b[3]};
+                *at(j, j + 2) = quad{a[2], b[2], c[2], c[3]};
+                *at(j, j + 3) = quad{a[3], b[3], c[3], d[3]};
+            }
+        }
 }
 
-// y += SIGN A x
+// The first `size` entries, a padded number, of one column into another.
+inline void copy(int size, const double* from, double* to) {
+    for (int i = 0; i < size; i += W) store(to + i, load(from + i));
+}
+
+inline void fill_zero(int size, double* to) {
+    for (int i = 0; i < size; i += W) store(to + i, vec{});
+}
+
+// y += SIGN A x. Even and odd columns have sums of their own, which halves the chain of dependent additions.
 template <int SIGN = 1>
 inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
     const auto strip = [&]<int MV>(int i) {
-        vec acc[MV];
+        vec even[MV], odd[MV];
 #pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) acc[t] = load(y + i + t * W);
+        for (int t = 0; t < MV; ++t) even[t] = load(y + i + t * W), odd[t] = vec{};
         const double* a = A + i;
-        for (int j = 0; j < columns; ++j, a += ld) {
-            const vec s = broadcast(SIGN > 0 ? x[j] : -x[j]);
+        int j = 0;
+        for (; j + 2 <= columns; j += 2, a += 2 * std::ptrdiff_t(ld)) {
+            const vec s0 = broadcast(SIGN > 0 ? x[j] : -x[j]), s1 = broadcast(SIGN > 0 ? x[j + 1] : -x[j + 1]);
 #pragma GCC unroll 8
-            for (int t = 0; t < MV; ++t) acc[t] += load(a + t * W) * s;
+            for (int t = 0; t < MV; ++t) {
+                even[t] += load(a + t * W) * s0;
+                odd[t] += load(a + ld + t * W) * s1;
+            }
+        }
+        if (j < columns) {
+            const vec s0 = broadcast(SIGN > 0 ? x[j] : -x[j]);
+#pragma GCC unroll 8
+            for (int t = 0; t < MV; ++t) even[t] += load(a + t * W) * s0;
         }
 #pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) store(y + i + t * W, acc[t]);
+        for (int t = 0; t < MV; ++t) store(y + i + t * W, even[t] + odd[t]);
     };
     int i = 0;
     for (; i + 6 * W <= rows; i += 6 * W) strip.template operator()<6>(i);
@@ -138,20 +170,36 @@ inline void transposed_multiply_add(int rows, int columns, const double* A, int 
     for (; j < columns; ++j) strip.template operator()<1>(j);
 }
 
-// Cholesky of the diagonal block of one panel, width at most PAD. Fails where a pivot is not above its threshold.
-inline bool factor_diagonal(int width, double* F, int ld, double* inverse, const double* threshold) {
-    for (int j = 0; j < width; ++j) {
-        double* column = F + std::ptrdiff_t(j) * ld;
-        if (!(column[j] > threshold[j])) return false;
-        inverse[j] = 1.0 / std::sqrt(column[j]);
-        for (int i = j; i < width; ++i) column[i] *= inverse[j];
-        for (int k = j + 1; k < width; ++k)
-            for (int i = k; i < width; ++i) F[i + std::ptrdiff_t(k) * ld] -= column[i] * column[k];
+// Cholesky of the panel's diagonal block of NC columns, in registers. Returns the column whose pivot is not above its
+// threshold, or -1.
+template <int NC>
+[[gnu::always_inline]] inline int factor_diagonal(double* F, int ld, double* inverse, const double* threshold) {
+    double K[NC][NC];
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int i = j; i < NC; ++i) K[j][i] = F[i + std::ptrdiff_t(j) * ld];
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j) {
+        if (!(K[j][j] > threshold[j])) return j;
+        const double root = std::sqrt(K[j][j]);
+        inverse[j] = root * (1.0 / K[j][j]);  // the root and the division run side by side
+        K[j][j] = root;
+#pragma GCC unroll 8
+        for (int i = j + 1; i < NC; ++i) K[j][i] *= inverse[j];
+#pragma GCC unroll 8
+        for (int k = j + 1; k < NC; ++k)
+#pragma GCC unroll 8
+            for (int i = k; i < NC; ++i) K[k][i] -= K[j][i] * K[j][k];
     }
-    return true;
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int i = j; i < NC; ++i) F[i + std::ptrdiff_t(j) * ld] = K[j][i];
+    return -1;
 }
 
-// MV vectors of rows of F (K')^-1 for the panel's triangle K.
+// MV vectors of rows times K'^-1, with the panel's triangle K.
 template <int MV, int NC>
 [[gnu::always_inline]] inline void solve_panel_rows(const double* K, int ld, const double* inverse, double* rows) {
     vec x[NC][MV];
@@ -174,15 +222,20 @@ template <int MV, int NC>
     }
 }
 
+// One panel of NC columns: its diagonal block, then the rows below.
 template <int NC>
-inline void solve_panel(int first, int rows, double* F, int ld, const double* inverse) {
-    int i = first;
-    for (; i + 2 * W <= rows; i += 2 * W) solve_panel_rows<2, NC>(F, ld, inverse, F + i);
-    if (i < rows) solve_panel_rows<1, NC>(F, ld, inverse, F + i);
+inline int factor_panel(int rows, double* panel, int ld, double* inverse, const double* threshold) {
+    const int failed = factor_diagonal<NC>(panel, ld, inverse, threshold);
+    if (failed >= 0) return failed;
+    int i = PAD;
+    for (; i + 2 * W <= rows; i += 2 * W) solve_panel_rows<2, NC>(panel, ld, inverse, panel + i);
+    if (i < rows) solve_panel_rows<1, NC>(panel, ld, inverse, panel + i);
+    return -1;
 }
 
-// Factor the first `columns` columns of the symmetric F (lower triangle, `rows` rows): F = [K; Z] [K; Z]' there,
-// with the rows of Z from padded(columns) on. `inverse` takes the inverse diagonal of K. Returns the column whose
+// Factor the first `columns` columns of the symmetric F (lower triangle): they become [K; Z] with F = [K; Z] [K; Z]',
+// the rows of Z from padded(columns) on. Any rows may follow; each is multiplied by K'^-1, so that an identity block
+// becomes K'^-1 itself. `inverse` takes the inverse diagonal of K. Returns the column whose
 // pivot is not above its threshold, or -1.
 inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, const double* threshold) {
     static_assert(PAD == 4 || PAD == 8);
@@ -190,40 +243,21 @@ inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, c
         double* panel = F + j + std::ptrdiff_t(j) * ld;
         const int width = columns - j < PAD ? columns - j : PAD;
         if (j > 0) product_nt<false, -1>(rows - j, width, j, F + j, ld, F + j, ld, panel, ld, panel, ld);
-        if (!factor_diagonal(width, panel, ld, inverse + j, threshold + j)) {
-            for (int t = 0; t < width; ++t)
-                if (!(panel[t + std::ptrdiff_t(t) * ld] > threshold[j + t])) return j + t;
-            return j;
-        }
-        const auto rest = [&]<int NC>() { solve_panel<NC>(PAD, rows - j, panel, ld, inverse + j); };
+        const auto factor = [&]<int NC>() { return factor_panel<NC>(rows - j, panel, ld, inverse + j, threshold + j); };
+        int failed;
         switch (width) {
-            case 1: rest.template operator()<1>(); break;
-            case 2: rest.template operator()<2>(); break;
-            case 3: rest.template operator()<3>(); break;
-            case 4: rest.template operator()<4>(); break;
-            case 5: rest.template operator()<5>(); break;
-            case 6: rest.template operator()<6>(); break;
-            case 7: rest.template operator()<7>(); break;
-            default: rest.template operator()<8>(); break;
+            case 1: failed = factor.template operator()<1>(); break;
+            case 2: failed = factor.template operator()<2>(); break;
+            case 3: failed = factor.template operator()<3>(); break;
+            case 4: failed = factor.template operator()<4>(); break;
+            case 5: failed = factor.template operator()<5>(); break;
+            case 6: failed = factor.template operator()<6>(); break;
+            case 7: failed = factor.template operator()<7>(); break;
+            default: failed = factor.template operator()<8>(); break;
         }
+        if (failed >= 0) return j + failed;
     }
     return -1;
-}
-
-// x <- K^-1 x and x <- K'^-1 x with the lower triangle K and its inverse diagonal. x has padded room, and its padding stays.
-inline void solve_lower(int size, const double* K, int ld, const double* inverse, double* x) {
-    for (int j = 0; j < size; ++j) {
-        const double* column = K + std::ptrdiff_t(j) * ld;
-        x[j] *= inverse[j];
-        for (int i = j + 1; i < size; ++i) x[i] -= column[i] * x[j];
-    }
-}
-
-inline void solve_lower_transposed(int size, const double* K, int ld, const double* inverse, double* x) {
-    for (int j = size - 1; j >= 0; --j) {
-        x[j] *= inverse[j];
-        for (int i = 0; i < j; ++i) x[i] -= K[j + std::ptrdiff_t(i) * ld] * x[j];
-    }
 }
 
 }  // namespace trisweep

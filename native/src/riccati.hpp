@@ -30,7 +30,8 @@ struct Unknowns {
     double* eta;
 };
 
-// The residual of a solution by kind of row, each relative to the largest sum of absolute terms of that kind.
+// The residual of a solution by kind of row, each relative to the largest sum of absolute terms of that kind. An equality's
+// terms count rounding too: the right side of a row such as x = 0 has no size of its own.
 struct Residual {
     double stationarity, dynamics, equalities;
     double worst() const { return std::max(stationarity, std::max(dynamics, equalities)); }
@@ -79,52 +80,52 @@ public:
     int factor() {
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
             gather_matrices(stages[k]);
-            if (!stages[k].sweep.eliminate()) return k;
+            if (!stages[k].sweep.eliminate(bench)) return k;
         }
         if (!free_root) return -1;
         const Elimination& top = stages[0].sweep;
         const int nx = stages[0].nx, xp = padded(nx);
         for (int j = 0; j < nx; ++j) {
-            std::copy(top.P + j * xp, top.P + j * xp + xp, root.H + j * xp);
-            root.diagonal[j] = std::fabs(top.P[j + j * xp]);
+            copy(xp, top.P + j * xp, bench.H + j * root.ld);
+            bench.diagonal[j] = std::fabs(top.P[j + j * xp]);
         }
         root.rows = top.passed;
         for (int i = 0; i < top.passed; ++i) {
-            std::copy(top.Gx + i * xp, top.Gx + i * xp + xp, root.G + i * xp);
-            root.size_u[i] = 1.0, root.size_x[i] = 0.0;
+            copy(xp, top.Gx + i * xp, bench.G + i * xp);
+            bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
-        return root.eliminate() ? -1 : 0;
+        return root.eliminate(bench) ? -1 : 0;
     }
 
     // Backward over the vectors, forward over the unknowns.
     void solve(const Vectors& rhs, const Unknowns& out) {
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
             Stage& s = stages[k];
-            std::copy(rhs.h + s.at_z, rhs.h + s.at_z + s.n, gathered_h);
+            copy(s.n, rhs.h + s.at_z, gathered_h);
             std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);
             for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
                 const Stage& child = stages[c];
                 const int xp = padded(child.nx);
                 const double* b = rhs.b + child.at_x;
-                std::copy(child.sweep.p, child.sweep.p + xp, gradient);
+                copy(xp, child.sweep.p, gradient);
                 multiply_add(xp, child.nx, child.sweep.P, xp, b, gradient);
                 multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
                 double* g = gathered_g + child.at_rows;
                 std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
                 transposed_multiply_add(xp, child.sweep.passed, child.sweep.Gx, xp, b, g);
             }
-            s.sweep.reduce(gathered_h, gathered_g);
+            s.sweep.reduce(bench, gathered_h, gathered_g);
         }
         solve_root(rhs, out);
         for (Stage& s : stages) {
             const double* z = out.z + s.at_z;
             costate(s, z + s.up, out.lambda + s.at_x);
-            s.sweep.expand(out.z + s.at_z, s.eta_x, multipliers);
+            s.sweep.expand(bench, out.z + s.at_z, s.eta_x, multipliers);
             hand_multipliers(s, out.eta);
             for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
                 const Stage& child = stages[c];
                 double* x = out.z + child.at_z + child.up;
-                std::copy(rhs.b + child.at_x, rhs.b + child.at_x + child.nx, x);
+                copy(padded(child.nx), rhs.b + child.at_x, x);
                 transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
             }
         }
@@ -147,6 +148,7 @@ public:
     // The KKT residual of `point`, from the data alone; `residual` takes it row by row.
     Residual measure(const Vectors& rhs, const Unknowns& point, const Vectors& residual) {
         double error[3] = {0, 0, 0}, size[3] = {0, 0, 0};
+        const double rounding = ROUNDING_TOLERANCE / CONSISTENCY_TOLERANCE * largest_entry(size_z, point.z);
         const auto note = [&](int kind, int count, const double* values, const double* terms) {
             for (int i = 0; i < count; ++i) {
                 error[kind] = worse(error[kind], std::fabs(values[i]));
@@ -178,6 +180,7 @@ public:
             double* g = residual.g + s.at_g;
             start(s.ng, rhs.g + s.at_g, g, terms);
             add_transposed_terms(s.n, s.ng, s.G, s.n, z, g, terms);
+            for (int i = 0; i < s.ng; ++i) terms[i] += rounding * largest_entry(s.n, s.G + i * s.n);
             note(2, s.ng, g, terms);
         }
         for (int i = 0; i < stages[0].nx; ++i)
@@ -216,12 +219,12 @@ public:
         const Elimination& top = stages[0].sweep;
         if (free_root && top.passed) {
             std::fill(gathered_g, gathered_g + root.most_passed, 0.0);
-            root.conflict(root.left_over, gathered_g, stages[0].eta_x);
+            root.conflict(bench, root.left_over, gathered_g, stages[0].eta_x);
         } else {
             std::copy(root_left_over, root_left_over + top.passed, stages[0].eta_x);
         }
         for (Stage& s : stages) {
-            if (s.sweep.rows) s.sweep.conflict(s.sweep.left_over, s.eta_x, multipliers);
+            if (s.sweep.rows) s.sweep.conflict(bench, s.sweep.left_over, s.eta_x, multipliers);
             hand_multipliers(s, weights);
         }
     }
@@ -230,12 +233,12 @@ public:
     void feedback(int k, double* K, double* constant) {
         Stage& s = stages[k];
         std::fill(gathered_h, gathered_h + s.n, 0.0);
-        s.sweep.expand(gathered_h, nullptr, nullptr);
+        s.sweep.expand(bench, gathered_h, nullptr, nullptr);
         std::copy(gathered_h, gathered_h + s.nu, constant);
         for (int j = 0; j < s.nx; ++j) {
             std::fill(gathered_h, gathered_h + s.n, 0.0);
             gathered_h[s.up + j] = 1.0;
-            s.sweep.expand(gathered_h, nullptr, nullptr, false);
+            s.sweep.expand(bench, gathered_h, nullptr, nullptr, false);
             for (int i = 0; i < s.nu; ++i) K[i * s.nx + j] = gathered_h[i];
         }
     }
@@ -248,7 +251,7 @@ public:
 
 private:
     void lay_out(Arena& a) {
-        int most_n = PAD, most_x = PAD, most_rows = PAD;
+        int most_u = free_root ? padded(stages[0].nx) : 0, most_x = 0, most_n = 0, most_rows = 0;
         size_z = size_x = size_g = 0;
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
             Stage& s = stages[k];
@@ -259,6 +262,7 @@ private:
             s.G = a.matrix(s.n, s.ng);
             if (s.parent >= 0) s.E = a.matrix(stages[s.parent].n, s.nx);
             s.eta_x = a.vector(s.sweep.most_passed);
+            most_u = std::max(most_u, s.up);
             most_n = std::max(most_n, s.n);
             most_x = std::max(most_x, padded(s.nx));
             most_rows = std::max(most_rows, rows);
@@ -268,6 +272,7 @@ private:
             size_z += s.n, size_x += padded(s.nx), size_g += padded(s.ng);
         }
         root.lay_out(a, free_root ? stages[0].nx : 0, 0, free_root ? stages[0].sweep.most_passed : 0);
+        bench.lay_out(a, most_u, most_x, most_rows);
         scratch = a.matrix(most_n, most_x);
         gathered_h = a.vector(most_n);
         gathered_g = a.vector(most_rows);
@@ -284,33 +289,35 @@ private:
     void gather_matrices(Stage& s) {
         Elimination& e = s.sweep;
         const double* hessian = s.H;
-        for (int i = 0; i < s.nu; ++i) e.diagonal[i] = std::fabs(s.H[i + i * s.n]);
+        int hessian_ld = s.n;
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(s.H[i + i * s.n]);
         e.rows = s.ng;
         for (int i = 0; i < s.ng; ++i) {
-            std::copy(s.G + i * s.n, s.G + i * s.n + s.n, e.G + i * s.n);
-            measure_row(s, i, e.G + i * s.n);
+            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
+            measure_row(s, i, bench.G + i * s.n);
         }
         const int columns = s.up + s.nx;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
             Stage& child = stages[c];
             const int xp = padded(child.nx);
             product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch, s.n);
-            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, child.E, s.n, hessian, s.n, e.H, s.n);
-            hessian = e.H;
+            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, child.E, s.n, hessian, hessian_ld, bench.H, e.ld);
+            hessian = bench.H, hessian_ld = e.ld;
             child.at_rows = e.rows;
             const int passed = child.sweep.passed;
-            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, e.G + e.rows * s.n, s.n);
+            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0,
+                          bench.G + e.rows * s.n, s.n);
             for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i);
             e.rows += passed;
         }
         if (hessian == s.H)
-            for (int j = 0; j < columns; ++j) std::copy(s.H + j * s.n, s.H + j * s.n + s.n, e.H + j * s.n);
-        for (int i = 0; i < s.nu; ++i) e.diagonal[i] = std::max(e.diagonal[i], std::fabs(e.H[i + i * s.n]));
+            for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
     }
 
     void measure_row(Stage& s, int i, const double* row) {
-        s.sweep.size_u[i] = largest_entry(s.up, row);
-        s.sweep.size_x[i] = largest_entry(s.n - s.up, row + s.up);
+        bench.size_u[i] = largest_entry(s.up, row);
+        bench.size_x[i] = largest_entry(s.n - s.up, row + s.up);
     }
 
     // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
@@ -328,8 +335,8 @@ private:
         Stage& top = stages[0];
         double* x = out.z + top.up;
         if (free_root) {
-            root.reduce(top.sweep.p, top.sweep.gx);
-            root.expand(x, nullptr, top.eta_x);
+            root.reduce(bench, top.sweep.p, top.sweep.gx);
+            root.expand(bench, x, nullptr, top.eta_x);
         } else {
             const int xp = padded(top.nx), passed = top.sweep.passed;
             std::copy(rhs.initial, rhs.initial + top.nx, x);
@@ -351,7 +358,7 @@ private:
     // lambda = P x + p + Gx' eta_x
     void costate(const Stage& s, const double* x, double* lambda) {
         const int xp = padded(s.nx);
-        std::copy(s.sweep.p, s.sweep.p + xp, lambda);
+        copy(xp, s.sweep.p, lambda);
         multiply_add(xp, s.nx, s.sweep.P, xp, x, lambda);
         multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
     }
@@ -386,6 +393,7 @@ private:
 
     Arena arena;
     Elimination root;
+    Workbench bench;
     double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *terms_b, *root_left_over;
     Unknowns correction;
     Vectors remainder;  // the residual of the last judged solution

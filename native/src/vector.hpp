@@ -28,10 +28,19 @@ inline vec load(const double* p) { return *reinterpret_cast<const vec*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
 inline vec broadcast(double s) { return s - vec{}; }
 
+// The sum of a vector's entries, by halves.
+template <int N = W>
+inline double sum(const double* v) {
+    if constexpr (N == 1) {
+        return *v;
+    } else {
+        return sum<N / 2>(v) + sum<N / 2>(v + N / 2);
+    }
+}
 inline double sum(vec v) {
-    double s = v[0];
-    for (int i = 1; i < W; ++i) s += v[i];
-    return s;
+    double entries[W];
+    __builtin_memcpy(entries, &v, sizeof v);
+    return sum<W>(entries);
 }
 
 }  // namespace trisweep

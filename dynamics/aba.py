@@ -1,7 +1,7 @@
 """Forward dynamics by the articulated-body algorithm (Featherstone 1983; 000 Algorithm 1 without constraints).
 
-Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u = tau + S' f.
-Body frames; a_0 = -gravity.
+Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u =
+tau + S' f. Body frames; a_0 = -gravity.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-def aba(
-    model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None
-) -> Array:
+def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
     """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
     H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
@@ -34,9 +32,7 @@ def applied_forces(model: Model, move: Motion, external: Sequence[Array | None] 
     return [force if more is None else force + more for force, more in zip(f, external)]
 
 
-def sweeps(
-    model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array
-) -> tuple[Array, list[Array]]:
+def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array) -> tuple[Array, list[Array]]:
     """The backward sweep and the roll-out for inertias H and forces f of the bodies: joint and body accelerations."""
     X, joints, Du = move.X, [None] * model.size, [None] * model.size
     for i in reversed(range(model.size)):
@@ -59,7 +55,7 @@ def sweeps(
 
 
 def reaction(joint: Articulation, f: Array, u: Array, tau: Array) -> Array:
-    """What the parent feels of the force f on the body and of the joint's own force: f - G u, along the joint's axes -tau."""
+    """What the parent feels of a body's force f and the joint's own: f - G u, which along the axes is -tau."""
     if not joint.free:
         return f - joint.G @ u
     return joint.clear(f - joint.G @ u) - place(tau, joint.axes, 6)

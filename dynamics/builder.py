@@ -92,10 +92,12 @@ class ModelBuilder:
         armature=0.0,
         damping=0.0,
     ) -> ModelBuilder:
-        """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a parent link.
+        """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a
+        parent link.
 
-        `position` and `rpy` place the joint on the parent link; `axis` is in the link's frame. A fixed joint makes the link part
-        of its parent's body and keeps it as a frame. Limits are scalars or a value per coordinate of the joint.
+        `position` and `rpy` place the joint on the parent link; `axis` is in the link's frame. A fixed joint makes
+        the link part of its parent's body and keeps it as a frame. Limits are scalars or a value per coordinate of
+        the joint.
         """
         name = name or f"{link}_joint"
         self._check(link, parent, joint, name)
@@ -112,9 +114,7 @@ class ModelBuilder:
             self.placements.append(placement(on_body.fixed @ A, on_body.p))
             self.inertias.append(Inertia.zero())
             self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
-            self._limit(
-                lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping
-            )
+            self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
         self._load(link, mass, com, np.zeros((3, 3)) if inertia is None else inertia)
         return self
 
@@ -152,9 +152,7 @@ class ModelBuilder:
         if link in self.frames:
             raise ModelError(f"link '{link}' is there already, expected a new name")
         if parent not in self.frames:
-            raise ModelError(
-                f"link '{link}': parent '{parent}' is not there, expected one of {', '.join(self.frames)}"
-            )
+            raise ModelError(f"link '{link}': parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
         if joint != "fixed" and joint not in KINDS:
             raise ModelError(f"joint '{name}': kind is '{joint}', expected fixed, {', '.join(KINDS)}")
 
@@ -177,9 +175,7 @@ class ModelBuilder:
             self.limits[key].append(value)
         lower, upper = self.limits["lower"][-1], self.limits["upper"][-1]
         if (lower > upper).any():
-            raise ModelError(
-                f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper"
-            )
+            raise ModelError(f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper")
 
     def _load(self, link: str, mass: float, com, inertia) -> None:
         inertia = np.asarray(inertia, dtype=float)
@@ -219,7 +215,7 @@ def _random_body(rng: np.random.Generator) -> dict:
 
 
 def random_tree(links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> Model:
-    """A random tree with joints of the given kinds, the same for the same seed; links "link0", "link1", ... depth first."""
+    """A random tree with joints of the given kinds; links "link0", "link1", ..., depth first."""
     builder = ModelBuilder(f"tree{links}-{seed}")
     grow(builder, links, seed, kinds, floating)
     return builder.build()

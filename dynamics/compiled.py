@@ -1,7 +1,8 @@
 """The algorithms as machine code: SX expressions through the compiler of `native`, kept for each use.
 
-Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,) or (1, n) stands
-for all states; results have the leading axis `count` then. A batch runs its states as lanes of vector instructions.
+Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,)
+or (1, n) stands for all states; results have the leading axis `count` then. A batch runs its states as lanes of
+vector instructions.
 """
 
 from __future__ import annotations
@@ -37,16 +38,14 @@ class Compiled:
         method: str | None = None,
         external: Mapping[str, np.ndarray] | None = None,
     ):
-        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces. See `Model.forward_dynamics`."""
+        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces."""
         links = tuple(external or ())
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
             return [result[0], *result[1]] if constraints else [result]
 
-        inputs = {"q": q, "v": v, "tau": tau} | {
-            f"external force on '{link}'": external[link] for link in links
-        }
+        inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
         results = self._call(("forward_dynamics", tuple(constraints), method, links), expression, inputs)
         if not constraints:
             return results[0]
@@ -68,9 +67,7 @@ class Compiled:
 
     def inverse_mass_matrix(self, q) -> np.ndarray:
         """M^-1 (nv, nv) or (count, nv, nv)."""
-        return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[
-            0
-        ]
+        return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[0]
 
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim") -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
@@ -88,9 +85,7 @@ class Compiled:
         """J (6, nv) or (count, 6, nv)."""
         return self._call(("link_jacobian", link), lambda q: [self.model.link_jacobian(q, link)], {"q": q})[0]
 
-    def function(
-        self, key: tuple, expression, names: Sequence[str]
-    ) -> tuple[CompiledFunction, list[tuple[int, int]]]:
+    def function(self, key: tuple, expression, names: Sequence[str]) -> tuple[CompiledFunction, list[tuple[int, int]]]:
         """The machine code of an expression of the named inputs, and the shapes of its results."""
         if key not in self._functions:
             from ..native import compile_function
@@ -114,8 +109,8 @@ class Compiled:
             if not np.isfinite(result).all():
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
                 raise ModelError(
-                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at which the "
-                    "constraints are independent and every joint moves some mass"
+                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
+                    "which the constraints are independent and every joint moves some mass"
                 )
         shaped = [_shaped(result, shape) for result, shape in zip(results, shapes)]
         return shaped if batch else [result[0] for result in shaped]

@@ -1,8 +1,8 @@
 """Constraints on the accelerations of links, and what the algorithms make of them.
 
-A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame; its force on
-the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation with a period T adds
--2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
+A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
+its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
+with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SOFTNESS = 1e-7
 class Constraint:
     """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground.
 
-    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the frame's
-    origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is to keep (None: only
-    its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the diagonal of R, a scalar or a value
-    a row, of the methods that only press towards the constraint ("pv-soft", "ltl-soft"). `other` is the second link of a loop, on which
-    `target` is placed then.
+    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the
+    frame's origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is
+    to keep (None: only its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the
+    diagonal of R, a scalar or a value a row, of the methods that only press towards the constraint ("pv-soft", "ltl-
+    soft"). `other` is the second link of a loop, on which `target` is placed then.
     """
 
     link: str
@@ -105,7 +105,7 @@ def point(
     period: float | None = PERIOD,
     softness=SOFTNESS,
 ) -> Constraint:
-    """The three translations of a point at `position` on the link, along the link's axes. target: its place (3,) in the world."""
+    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world."""
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
     pose = None if target is None else _target(link, (np.eye(3), target))
     return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period, softness)
@@ -142,7 +142,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Demand:
-    """A constraint at a state: K a = k for the acceleration of its body as the sweeps have it, gravity taken off, in its frame."""
+    """A constraint at a state: K a = k for its body's acceleration as the sweeps have it, without gravity."""
 
     site: Site
     K: Array
@@ -185,11 +185,7 @@ def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Mot
         linear = -frame.outward(poses[body].outward(gravity) + move.W[body] @ frame.p)
         if not constraint.classical:
             linear = linear + cross(velocity[:3, :], velocity[3:, :])
-        k = (
-            constraint.k
-            + constraint.K[:, 3:] @ linear
-            + _baumgarte(constraint, velocity, frame.after(poses[body]))
-        )
+        k = constraint.k + constraint.K[:, 3:] @ linear + _baumgarte(constraint, velocity, frame.after(poses[body]))
         found.append(Demand(site, site.K, k, constraint.softness))
     return found
 
@@ -214,9 +210,7 @@ def pushed_bodies(
 ) -> list[Array | None] | None:
     """Forces on the bodies, with those of the constraints added."""
     if len(forces) != len(constraints):
-        raise ModelError(
-            f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints"
-        )
+        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
     if not constraints:
         return bodies
     total = [None] * model.size if bodies is None else list(bodies)

@@ -15,7 +15,7 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, column, any_not_finite, flat
+from .scalar import Array, any_not_finite, column, flat
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -100,8 +100,9 @@ class Doors:
         constraints: Sequence[Constraint] = (),
         forces=(),
     ) -> Array:
-        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one vector for
-        each of the constraints, as forward_dynamics returns them."""
+        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
+        vector for each of the constraints, as forward_dynamics returns them.
+        """
         from .constraint import pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
@@ -119,9 +120,9 @@ class Doors:
     ):
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what `choose_method`
-        says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not; with None, numbers
-        at such a configuration are handed to "riccati".
+        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
+        `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
+        they are not; with None, numbers at such a configuration are handed to "riccati".
         """
         from .forward import forward_method
 
@@ -146,7 +147,8 @@ class Doors:
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim"):
         """J M^-1 J' (m, m), rows in the order of the constraints.
 
-        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b (m, k).
+        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
+        (m, k).
         """
         from .forward import DELASSUS, named
 
@@ -160,7 +162,7 @@ class Doors:
     def constrained_inverse_dynamics(
         self, q, v, a, constraints: Sequence[Constraint], external: Mapping[str, Array] | None = None
     ):
-        """tau (nv,), zero at floating joints, and the constraints' forces of least norm that carry the accelerations a."""
+        """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
         from .constrained_inverse import constrained_inverse
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")

@@ -1,7 +1,7 @@
 """Which constraint rows a joint's motion can meet, and the elimination of those rows at the joint (000 Sec. VIII).
 
-Rows are carried as Z = (K, l), (m, 7), meaning K a + l = 0. The letters H f U D u are the joint's, as in `aba`; a' is its parent's
-acceleration in the body's frame, a = a' + S qdd the body's.
+Rows are carried as Z = (K, l), (m, 7), meaning K a + l = 0. The letters H f U D u are the joint's, as in `aba`; a' is
+its parent's acceleration in the body's frame, a = a' + S qdd the body's.
 """
 
 from __future__ import annotations
@@ -31,9 +31,7 @@ Pivots = list[tuple[int, int]]
 def elimination(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
     """For each joint the pairs (row, dof) in which it meets rows, found at one random configuration."""
     rng = np.random.default_rng(4)
-    q = np.concatenate(
-        [joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints]
-    )
+    q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
     X = transforms(model, q)
     carried: list[list[np.ndarray]] = [[] for _ in range(model.size + 1)]
     for site in sites(model, constraints):
@@ -92,7 +90,7 @@ class Reflection:
 
 
 def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, list[Reflection]]:
-    """Z turned so that, pivot by pivot, only the pivot's row still feels its dof among the rows left (eqs. 65 to 68)."""
+    """Z turned so that, pivot by pivot, only the pivot's row still feels its dof of those left (eqs. 65 to 68)."""
     active, reflections = list(range(Z.shape[0])), []
     size = sum((dot(Z[:, k : k + 1], Z[:, k : k + 1]) for k in range(6)), np.zeros((1, 1)))
     for row, dof in pivots:
@@ -118,9 +116,7 @@ def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, lis
 class Taken:
     """The rows take all of the joint's motion: qdd = -(kappa a' + c)."""
 
-    def __init__(
-        self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots
-    ):
+    def __init__(self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots):
         self.joint, self.f, self.tau = joint, f, tau
         self.armature = np.diag(armature)
         self.dofs = [dof for _, dof in pivots]
@@ -169,9 +165,7 @@ class Taken:
 class Shared:
     """The rows take some of the joint's motion or none, and the cost decides the rest."""
 
-    def __init__(
-        self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots
-    ):
+    def __init__(self, joint: Articulation, f: Array, tau: Array, armature: np.ndarray, met: Array, pivots: Pivots):
         del armature
         self.joint, self.f, self.tau = joint, f, tau
         self.u = tau + pick(f, joint.axes)

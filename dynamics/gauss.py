@@ -1,8 +1,10 @@
-"""Constrained forward dynamics as a linear-quadratic problem on a tree, given to the shared Riccati engine (004 Sec. 5, eqs. 37, 38).
+"""Constrained forward dynamics as a linear-quadratic problem on a tree, given to the shared Riccati engine (004 Sec.
+5, eqs. 37, 38).
 
-Gauss' principle of least constraint: minimize sum 1/2 a_i' H_i a_i - f_i' a_i subject to a_i = X_i a_parent + S_i qdd_i + a_bi and
-K_i a_i = k_i. Stage i has the acceleration of body i's parent for its state and qdd_i for its control, all in the world's frame, so
-that A = 1. Numbers only: the engine decides ranks as it goes, and so takes singular configurations and redundant rows.
+Gauss' principle of least constraint: minimize sum 1/2 a_i' H_i a_i - f_i' a_i subject to a_i = X_i a_parent + S_i
+qdd_i + a_bi and K_i a_i = k_i. Stage i has the acceleration of body i's parent for its state and qdd_i for its
+control, all in the world's frame, so that A = 1. Numbers only: the engine decides ranks as it goes, and so takes
+singular configurations and redundant rows.
 """
 
 from __future__ import annotations

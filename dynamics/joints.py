@@ -1,9 +1,9 @@
 """The kinds of joint: the only polymorphism of this room.
 
-Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its motion
-subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning the frame.
-Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx, qy, qz, qw), a
-floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
+Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its
+motion subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning
+the frame. Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx,
+qy, qz, qw), a floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
 """
 
 from __future__ import annotations
@@ -57,9 +57,7 @@ class Joint:
         if u.shape[0] == 0:
             return q
         if not is_symbolic(u) and not u.any():
-            raise ModelError(
-                f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction"
-            )
+            raise ModelError(f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction")
         return rows([q[: self.unit.start, :], u / sqrt(dot(u, u))])
 
     @property

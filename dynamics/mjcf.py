@@ -1,8 +1,8 @@
 """Models from MJCF files, compiled by the `mujoco` package and read from its model.
 
-A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not MuJoCo's: a free
-joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld` equalities become the model's
-constraints.
+A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not
+MuJoCo's: a free joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld`
+equalities become the model's constraints.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ def load_mjcf(path: str | Path) -> Model:
     try:
         import mujoco
     except ImportError as error:
-        raise ModelError(
-            "reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`"
-        ) from error
+        raise ModelError("reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`") from error
     if not Path(path).is_file():
         raise ModelError(f"there is no file '{path}', expected an MJCF")
     try:
@@ -150,6 +148,4 @@ class Reader:
         frame, target = placement(R, p), placement(R_other, p_other)
         if other == 0:
             return Constraint(self._link(body), K, classical=classical, frame=frame, target=target)
-        return Constraint(
-            self._link(body), K, classical=classical, frame=frame, target=target, other=self._link(other)
-        )
+        return Constraint(self._link(body), K, classical=classical, frame=frame, target=target, other=self._link(other))

@@ -35,9 +35,7 @@ def versine(t: Array) -> Array:
 
 def cubic(t: Array) -> Array:
     """(a - sin a) / a^3."""
-    return _smooth(
-        t, (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), lambda a: (a - sin(a)) / (a * a * a)
-    )
+    return _smooth(t, (1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), lambda a: (a - sin(a)) / (a * a * a))
 
 
 def half_cotangent(t: Array) -> Array:

@@ -7,14 +7,14 @@ column), because that is what SX is; constants of a model stay NumPy arrays and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from .errors import ModelError
 
-Array = Union[np.ndarray, ca.SX]
+Array: TypeAlias = np.ndarray | ca.SX
 
 # A pivot this small beside the diagonal entry it started from is rounding: the rows before it say the same thing.
 DEPENDENT = 1e-11
@@ -31,9 +31,7 @@ def column(x, size: int, what: str) -> Array:
         x = np.asarray(x, dtype=float)
         x = x.reshape(-1, 1) if x.ndim < 2 else x
         if not np.isfinite(x).all():
-            raise ModelError(
-                f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number"
-            )
+            raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
     if x.shape != (size, 1):
         raise ModelError(f"{what} has shape {tuple(x.shape)}, expected ({size},)")
     return x
@@ -78,9 +76,7 @@ def grid(blocks: Sequence[Sequence[Array]]) -> Array:
 def block_diagonal(blocks: Sequence[Array]) -> Array:
     """Square blocks along the diagonal, zeros elsewhere."""
     n = range(len(blocks))
-    return grid(
-        [[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n]
-    )
+    return grid([[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n])
 
 
 def entry(x: Array, i: int, j: int) -> Array:

@@ -16,8 +16,9 @@ from .spatial import placement
 def load_urdf(path: str | Path, floating_base: bool = False, mimic: str = "reject") -> Model:
     """The model of a URDF file.
 
-    `floating_base` hangs the root link on a floating joint "root_joint" instead of fixing it to the world. `mimic` says what to
-    do with joints that mimic others: "reject" raises, "free" reads them as joints of their own, as Pinocchio does.
+    `floating_base` hangs the root link on a floating joint "root_joint" instead of fixing it to the world. `mimic`
+    says what to do with joints that mimic others: "reject" raises, "free" reads them as joints of their own, as
+    Pinocchio does.
     """
     robot = _parse(Path(path))
     if mimic not in ("reject", "free"):
@@ -60,9 +61,7 @@ def _parse(path: Path):
 def _check(joint, links: dict, mimic: str) -> None:
     for end in (joint.parent, joint.child):
         if end not in links:
-            raise ModelError(
-                f"joint '{joint.name}': link '{end}' is not in the file, expected one of its links"
-            )
+            raise ModelError(f"joint '{joint.name}': link '{end}' is not in the file, expected one of its links")
     if joint.mimic is not None and mimic == "reject":
         raise ModelError(
             f"joint '{joint.name}' mimics '{joint.mimic.joint}', expected joints that move on their own "
@@ -75,9 +74,7 @@ def _root(robot, path: Path) -> str:
     roots = [link.name for link in robot.links if link.name not in under]
     twice = {name for name in under if under.count(name) > 1}
     if len(roots) != 1 or twice:
-        raise ModelError(
-            f"'{path}' has root links {roots} and links with two parents {sorted(twice)}, expected a tree"
-        )
+        raise ModelError(f"'{path}' has root links {roots} and links with two parents {sorted(twice)}, expected a tree")
     return roots[0]
 
 
@@ -125,6 +122,4 @@ def _draw(builder: ModelBuilder, link: str, visual, path: Path) -> None:
         builder.shape(Shape("cylinder", size, link, where, colour=colour))
     elif shape.mesh is not None:
         scale = np.broadcast_to(1.0 if shape.mesh.scale is None else shape.mesh.scale, (3,))
-        builder.shape(
-            Shape("mesh", tuple(map(float, scale)), link, where, mesh=shape.mesh.filename, colour=colour)
-        )
+        builder.shape(Shape("mesh", tuple(map(float, scale)), link, where, mesh=shape.mesh.filename, colour=colour))

@@ -1,4 +1,6 @@
-"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never copied)."""
+"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never
+copied).
+"""
 
 from __future__ import annotations
 
@@ -66,10 +68,7 @@ def example_files() -> dict[str, Path]:
     except metadata.PackageNotFoundError:
         return {}
     urdfs = {str(file): file for file in installed if str(file).endswith(".urdf")}
-    ends = {
-        name: [file for path, file in urdfs.items() if path.endswith(end)]
-        for name, (end, _) in EXAMPLES.items()
-    }
+    ends = {name: [file for path, file in urdfs.items() if path.endswith(end)] for name, (end, _) in EXAMPLES.items()}
     return {name: Path(found[0].locate()) for name, found in ends.items() if found}
 
 

@@ -15,7 +15,8 @@ MJCF = """
         <geom type="capsule" fromto="0 0 0 .3 .1 0" size=".03" mass="1"/>
         <body name="hand" pos=".3 .1 0" euler=".1 .2 .3">
           <joint name="slide" type="slide" axis="1 0 1" damping=".3" ref=".1"/>
-          <joint name="wrist" type="hinge" axis="0 1 0" pos=".02 0 .03" damping=".2" armature=".01" range="-1 1.5" ref=".4"/>
+          <joint name="wrist" type="hinge" axis="0 1 0" pos=".02 0 .03" damping=".2" armature=".01"
+            range="-1 1.5" ref=".4"/>
           <geom type="sphere" size=".05" mass=".5" pos=".05 0 0"/>
           <site name="tip" pos=".1 0 0"/>
         </body>

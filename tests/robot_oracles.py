@@ -26,27 +26,25 @@ def twin(name):
         grow(builder, LINKS, int(name[4:]))
         return builder.model
     path = str(robot_file(name))
-    return (
-        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
-        if name in FLOATING
-        else pin.buildModelFromUrdf(path)
-    )
+    return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
+
+
+PIN_JOINTS = {
+    "revolute": pin.JointModelRevoluteUnaligned,
+    "continuous": lambda axis: pin.JointModelRUBZ(),
+    "prismatic": pin.JointModelPrismaticUnaligned,
+    "spherical": lambda axis: pin.JointModelSpherical(),
+    "planar": lambda axis: pin.JointModelPlanar(),
+    "floating": lambda axis: pin.JointModelFreeFlyer(),
+}
 
 
 class PinBuilder:
     """Takes what `ModelBuilder.add` takes, with unaligned joints and axes as they are given.
 
-    An unaligned continuous joint cannot be made from Python: there the joint's frame is turned, and the link with it back.
+    An unaligned continuous joint cannot be made from Python: there the joint's frame is turned, and the link with it
+    back.
     """
-
-    KINDS = {
-        "revolute": pin.JointModelRevoluteUnaligned,
-        "continuous": lambda axis: pin.JointModelRUBZ(),
-        "prismatic": pin.JointModelPrismaticUnaligned,
-        "spherical": lambda axis: pin.JointModelSpherical(),
-        "planar": lambda axis: pin.JointModelPlanar(),
-        "floating": lambda axis: pin.JointModelFreeFlyer(),
-    }
 
     def __init__(self):
         self.model, self.of = pin.Model(), {"universe": (0, pin.SE3.Identity())}
@@ -58,7 +56,7 @@ class PinBuilder:
             turn.rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
         joint, on_joint = self.of[parent]
         where = on_joint * pin.SE3(rotation(rpy), position) * turn
-        index = self.model.addJoint(joint, self.KINDS[kind](axis), where, f"{link}_joint")
+        index = self.model.addJoint(joint, PIN_JOINTS[kind](axis), where, f"{link}_joint")
         self.of[link] = index, turn.inverse()
         self.model.appendBodyToJoint(index, pin.Inertia(mass, com, inertia), turn.inverse())
         self.model.addFrame(pin.Frame(link, index, 0, turn.inverse(), pin.BODY))
@@ -110,17 +108,15 @@ def dense_constrained(model, data, q, v, tau, constraints, soft=False):
     """Accelerations and stacked forces from the dense KKT system M a + h = tau + J' f, J a (+ R f) = k."""
     M, h = mass_matrix(model, data, q), pin.rnea(model, data, q, v, np.zeros(model.nv))
     J, k = demanded(model, data, q, v, constraints)
-    R = (
-        np.diag(np.concatenate([c.softness.ravel() for c in constraints]))
-        if soft
-        else np.zeros((len(k), len(k)))
-    )
+    R = np.diag(np.concatenate([c.softness.ravel() for c in constraints])) if soft else np.zeros((len(k), len(k)))
     solution = np.linalg.solve(np.block([[M, -J.T], [J, R]]), np.concatenate([tau - h, k]))
     return solution[: model.nv], solution[model.nv :]
 
 
 def double_pendulum(l=1.0, m1=1.0, m2=2.0):
-    """Point masses m1, m2 at the ends of two massless rods of length l, hanging; angles from the vertical, second relative."""
+    """Point masses m1, m2 at the ends of two massless rods of length l, hanging; angles from the vertical, second
+    relative.
+    """
     builder = ModelBuilder("double pendulum")
     builder.add("upper", joint="revolute", axis=(0, 1, 0), mass=m1, com=(0, 0, -l))
     builder.add("lower", "upper", "revolute", axis=(0, 1, 0), position=(0, 0, -l), mass=m2, com=(0, 0, -l))

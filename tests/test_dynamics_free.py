@@ -67,9 +67,7 @@ def test_kinematics_agree_with_pinocchio(name):
         R, p = model.compiled.link_pose(q, link)
         J = model.compiled.link_jacobian(q, link)
         motion = [model.link_velocity(*symbols[:2], link), model.link_acceleration(*symbols, link)]
-        velocity, acceleration = (
-            np.array(x).T for x in ca.Function("f", symbols, motion).map(STATES)(q.T, v.T, a.T)
-        )
+        velocity, acceleration = (np.array(x).T for x in ca.Function("f", symbols, motion).map(STATES)(q.T, v.T, a.T))
         frame = other.getFrameId(link)
         for n in range(STATES):
             pin.forwardKinematics(other, data, q[n], v[n], a[n])
@@ -81,9 +79,7 @@ def test_kinematics_agree_with_pinocchio(name):
             expected = pin.getFrameVelocity(other, data, frame, pin.LOCAL).vector
             assert abs(velocity[n] - angular_first(expected)).max() < TOLERANCE * (1 + abs(expected).max())
             expected = pin.getFrameAcceleration(other, data, frame, pin.LOCAL).vector
-            assert abs(acceleration[n] - angular_first(expected)).max() < TOLERANCE * (
-                1 + abs(expected).max()
-            )
+            assert abs(acceleration[n] - angular_first(expected)).max() < TOLERANCE * (1 + abs(expected).max())
         numbers = (*model.link_pose(q[0], link), model.link_jacobian(q[0], link))
         assert all(relative(x, y[0]) < TOLERANCE for x, y in zip(numbers, (R, p, J)) if abs(y[0]).max() > 0)
         assert relative(model.link_velocity(q[0], v[0], link), velocity[0]) < TOLERANCE
@@ -97,10 +93,7 @@ def test_centre_of_mass_energies_and_the_manifold_agree_with_pinocchio(name):
     q, v, _ = states(model, 5, seed=2)
     for n in range(len(q)):
         assert relative(model.centre_of_mass(q[n]), pin.centerOfMass(other, data, q[n])) < TOLERANCE
-        assert (
-            relative(model.kinetic_energy(q[n], v[n]), pin.computeKineticEnergy(other, data, q[n], v[n]))
-            < TOLERANCE
-        )
+        assert relative(model.kinetic_energy(q[n], v[n]), pin.computeKineticEnergy(other, data, q[n], v[n])) < TOLERANCE
         potential = pin.computePotentialEnergy(other, data, q[n])
         assert abs(model.potential_energy(q[n])[0] - potential) < TOLERANCE * (1 + abs(potential))
         # up to the sign of quaternions, which Pinocchio keeps on one half of the sphere
@@ -141,7 +134,9 @@ def test_energy_changes_by_the_power_of_the_joint_forces(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_mass_matrix_changes_by_twice_the_coriolis_matrix_up_to_a_skew_part(seed):
-    """v' (Mdot - 2 C) v = 0 with C v the velocity terms of inverse dynamics, on joints whose axes are Euclidean coordinates."""
+    """v' (Mdot - 2 C) v = 0 with C v the velocity terms of inverse dynamics, on joints whose axes are Euclidean
+    coordinates.
+    """
     model = random_tree(8, seed, kinds=("revolute", "prismatic"))
     q, v, _ = (x[0] for x in states(model, 1, seed))
     h = 1e-5

@@ -12,8 +12,10 @@ URDF = """
   <link name="arm"><inertial><origin xyz="0 0 .1" rpy=".1 .2 .3"/><mass value="2"/>
     <inertia ixx=".1" ixy=".01" ixz="0" iyy=".1" iyz=".02" izz=".05"/></inertial>
     <visual><geometry><box size=".1 .2 .3"/></geometry></visual></link>
-  <link name="tool"><inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>
-  <link name="hand"><inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>
+  <link name="tool"><inertial><mass value="1"/>
+    <inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>
+  <link name="hand"><inertial><mass value="1"/>
+    <inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial></link>
   <joint name="lift" type="{lift}"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/><axis xyz="{axis}"/>
     <limit lower="{lower}" upper="1" effort="30" velocity="2"/><dynamics damping="0.4"/></joint>
   <joint name="mount" type="fixed"><parent link="arm"/><child link="tool"/><origin xyz="0 .1 .2" rpy="0 0 1"/></joint>
@@ -84,7 +86,7 @@ def test_a_mimic_joint_can_be_read_as_free(tmp_path):
 
 
 def test_files_that_are_not_there_or_not_xml(tmp_path):
-    with pytest.raises(ModelError, match="there is no file '.*gone.urdf', expected a URDF"):
+    with pytest.raises(ModelError, match=r"there is no file '.*gone.urdf', expected a URDF"):
         ts.load(tmp_path / "gone.urdf")
     (tmp_path / "bad.urdf").write_text("<robot")
     with pytest.raises(ModelError, match="cannot be read as URDF"):
@@ -92,12 +94,12 @@ def test_files_that_are_not_there_or_not_xml(tmp_path):
     (tmp_path / "bad.xml").write_text("<mujoco")
     with pytest.raises(ModelError, match="cannot be read as MJCF"):
         ts.load(tmp_path / "bad.xml")
-    with pytest.raises(ModelError, match="ends in '.sdf', expected .urdf, .xml or .mjcf"):
+    with pytest.raises(ModelError, match=r"ends in '.sdf', expected .urdf, .xml or .mjcf"):
         ts.load("robot.sdf")
 
 
 def test_an_unknown_robot_is_answered_with_those_there_are():
-    with pytest.raises(ModelError, match="there is no robot 'hal', expected one of .*go1.*iiwa14.*talos"):
+    with pytest.raises(ModelError, match=r"there is no robot 'hal', expected one of .*go1.*iiwa14.*talos"):
         ts.robot("hal")
 
 

@@ -35,9 +35,7 @@ def carry(
     first: int,
 ) -> Stack:
     """K and L of all bodies, carried inward through every joint from the last to `first`."""
-    stack = Stack(
-        [(site.body, site.K, np.zeros((site.size, 0))) for site in sites(model, constraints)], model.size
-    )
+    stack = Stack([(site.body, site.K, np.zeros((site.size, 0))) for site in sites(model, constraints)], model.size)
     for i in reversed(range(first, model.size)):
         if stack.order[i]:
             K, L, none = stack.at(i)

@@ -156,9 +156,9 @@ def why_not_ltl(counts: dict) -> str:
     plain = {key: osim_operations(robot("iiwa14"), tip, OSIM[key], True) for key in ("PV-OSIM", "LTL")}
     Turn.congruence = short
     return (
-        f"On the iiwa LTL ({counts['LTL']:,}) and PV-OSIM ({counts['PV-OSIM']:,}) are level, where 000 has LTL ahead. With "
-        f"inertias turned by two plain products it is LTL {plain['LTL']:,}, PV-OSIM {plain['PV-OSIM']:,}, the order of 000: "
-        "the shorter congruence of a plane rotation saves more on articulated inertias (6 x 6) than on rigid ones."
+        f"On the iiwa LTL ({counts['LTL']:,}) and PV-OSIM ({counts['PV-OSIM']:,}) are level, where 000 has LTL ahead. "
+        f"With inertias turned by two plain products it is LTL {plain['LTL']:,}, PV-OSIM {plain['PV-OSIM']:,}, the "
+        "order of 000: the shorter congruence of a plane rotation saves more on articulated than on rigid inertias."
     )
 
 
@@ -221,9 +221,9 @@ def squares(folder: Path) -> None:
     say("\nslopes: " + ", ".join(f"{key} {slope(sizes, y):.2f}" for key, y in curves.items()))
     draw(folder, "every_link", sizes, curves, "links", logarithmic=True)
     say(
-        "\nWith every link welded EFPA needs less than PV-OSIMr here, in 002 more: both have the same exponent, but a joint passes a "
-        "column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr multiplies it by a dense "
-        "6 x 6 propagator (66) for stretches of a single joint. From stretches of three joints on the propagator is cheaper."
+        "\nWith every link welded EFPA needs less than PV-OSIMr here, in 002 more: the exponents are the same, but a "
+        "joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
+        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator is cheaper."
     )
 
 

@@ -2,9 +2,10 @@
 
     python bench/dynamics_time.py
 
-Per evaluation, best of interleaved rounds. "core": one state, the machine code called by its address, without Python; "batch":
-4,096 states through `batch`, with Python. Pinocchio and MuJoCo are called from Python, one state a call; what such a call costs
-by itself is measured on a one-joint model and stated. Targets are set against Pinocchio 4.1 in C++ on a 3 GHz-class AVX2 core.
+Per evaluation, best of interleaved rounds. "core": one state, the machine code called by its address, without Python;
+"batch": 4,096 states through `batch`, with Python. Pinocchio and MuJoCo are called from Python, one state a call; what
+such a call costs by itself is measured on a one-joint model and stated. Targets are set against Pinocchio 4.1 in C++ on
+a 3 GHz-class AVX2 core.
 """
 
 import ctypes
@@ -61,7 +62,7 @@ def compiled(model, what, constraints):
     return compile_function(ca.Function("f", [q, v, x], outputs))
 
 
-def by_address(function, inputs, count, repetitions=200):
+def by_address(function, inputs, count, repetitions=1000):
     """`count` states (0 or 1) by the function's address: with 0 it is Python's part of the call alone."""
     results = [np.empty((1, size)) for size in function.sizes.outputs]
     work = np.empty(function.sizes.work)
@@ -91,7 +92,7 @@ def seconds(call, repetitions):
 
 
 def pinocchio_call(name, what, constraints, q, v, x):
-    """pin.rnea, pin.aba, or pin.constraintDynamics with mu = 0 and one iteration, where it is exact for independent rows."""
+    """pin.rnea, pin.aba, or pin.constraintDynamics with mu = 0 and one iteration: exact for independent rows."""
     path = str(robot_file(name))
     model = (
         pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
@@ -154,9 +155,8 @@ def main() -> None:
             for what, measure in found.items():
                 best[case][what] = min(best[case][what], measure())
     print("microseconds an evaluation; x: times faster than pin in this run, less its call; C++: than the known figure")
-    print(
-        f"{'case':18} {'core':>7} {'batch':>7} {'pin':>7} {'mujoco':>7} {'batch x':>8} {'C++':>6} {'core x C++':>10}  targets"
-    )
+    names = ("core", "batch", "pin", "mujoco", "batch x", "C++", "core C++")
+    print(f"{'case':18} " + " ".join(f"{name:>8}" for name in names) + "  targets")
     for case, (_, _, _, known, batch_target, core_target) in CASES.items():
         t = {what: 1e6 * value for what, value in best[case].items()}
         t["core"] -= t["call"]
@@ -164,11 +164,9 @@ def main() -> None:
         batch_x, core_x = known / t["batch"], known / t["core"]
         verdict = [f"batch {batch_target}x {'met' if batch_x >= batch_target else 'MISSED'}"] if batch_target else []
         verdict += [f"core {core_target}x {'met' if core_x >= core_target else 'MISSED'}"] if core_target else []
-        rival = f"{t['mujoco']:7.2f}" if "mujoco" in t else " " * 7
-        print(
-            f"{case:18} {t['core']:7.3f} {t['batch']:7.3f} {t['pinocchio']:7.2f} {rival} {against:7.1f}x {batch_x:5.1f}x "
-            f"{core_x:9.1f}x  {', '.join(verdict)}"
-        )
+        rival = f"{t['mujoco']:8.2f}" if "mujoco" in t else " " * 8
+        times = f"{t['core']:8.3f} {t['batch']:8.3f} {t['pinocchio']:8.2f} {rival}"
+        print(f"{case:18} {times} {against:7.1f}x {batch_x:7.1f}x {core_x:7.1f}x  {', '.join(verdict)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The mechanisms of 000 and 002: chains, the stem with branches, the ladder; and the constraints put on robots there."""
+"""The mechanisms of 000 and 002: chains, the stem with branches, the ladder; and the robots with their constraints."""
 
 import numpy as np
 from trisweep.dynamics import Constraint, Model, ModelBuilder, point, weld
@@ -54,7 +54,7 @@ def stem(length: int, branches: int) -> tuple[Model, list[Constraint]]:
 
 
 def ladder(rungs: int) -> tuple[Model, list[Constraint]]:
-    """Rungs of seven links welded at their far ends, three links from one to the next on the near side (000 Fig. 4b)."""
+    """Rungs of seven links welded at their far ends, three links from one to the next (000 Fig. 4b)."""
     growth = Growth(f"ladder{rungs}")
     side, tips = "universe", []
     for _ in range(rungs):

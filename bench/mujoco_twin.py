@@ -44,7 +44,8 @@ def mujoco_twin(model, constraints, q, v, tau):
         equalities += kind
     roots = "".join(body_xml(model, i) for i in range(model.size) if model.parents[i] < 0)
     xml = (
-        '<mujoco><compiler angle="radian" inertiafromgeom="false" balanceinertia="true" boundmass="1e-6" boundinertia="1e-9"/>'
+        '<mujoco><compiler angle="radian" inertiafromgeom="false" balanceinertia="true" boundmass="1e-6"'
+        ' boundinertia="1e-9"/>'
         '<option solver="Newton" iterations="1"><flag contact="disable" limit="disable"/></option>'
         f"<worldbody>{roots}</worldbody><equality>{equalities}</equality></mujoco>"
     )

@@ -223,7 +223,8 @@ def squares(folder: Path) -> None:
     say(
         "\nWith every link welded EFPA needs less than PV-OSIMr here, in 002 more: the exponents are the same, but a "
         "joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
-        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator is cheaper."
+        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator "
+        "is cheaper."
     )
 
 

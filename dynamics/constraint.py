@@ -29,8 +29,8 @@ HERE = placement(np.eye(3), np.zeros(3))
 # Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
 PERIOD = 0.1
 
-# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on, and
-# with light links it does so earlier.
+# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on,
+# and with light links it does so earlier.
 SOFTNESS = 1e-6
 
 

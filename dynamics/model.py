@@ -11,7 +11,7 @@ import numpy as np
 
 from .doors import Doors
 from .errors import ModelError
-from .joints import Joint, Revolute, Spherical
+from .joints import Joint
 from .spatial import Inertia, Transform
 
 if TYPE_CHECKING:
@@ -97,6 +97,11 @@ class Model(Doors):
         return sum(joint.nv for joint in self.joints)
 
     @property
+    def has_floating_base(self) -> bool:
+        """True if all bodies hang on one that floats."""
+        return self.joints[0].floats and -1 not in self.parents[1:]
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.joints)
 
@@ -124,18 +129,10 @@ class Model(Doors):
         """
         inertias = list(self.inertias)
         for i in reversed(range(self.size)):
-            joint, body = self.joints[i], inertias[i]
-            if isinstance(joint, Revolute):
-                k = np.zeros((3, 1))
-                k[joint.axis] = 1.0
-                on_axis = Inertia(body.m, (k.T @ body.h) * k, (k.T @ body.J @ k) * (k @ k.T))
-            elif isinstance(joint, Spherical):
-                on_axis = Inertia(body.m, np.zeros((3, 1)), np.zeros((3, 3)))
-            else:
-                continue
-            inertias[i] = Inertia(0.0, body.h - on_axis.h, body.J - on_axis.J)
+            unmoved = self.joints[i].unmoved(inertias[i])
+            inertias[i] = inertias[i] - unmoved
             if self.parents[i] >= 0:
-                inertias[self.parents[i]] += on_axis.seen(self.placements[i])
+                inertias[self.parents[i]] += unmoved.seen(self.placements[i])
         return tuple(inertias)
 
 

@@ -276,6 +276,7 @@ def moved(model, *arguments, **options):
         (lambda m: moved(m, method="ldl"), "method is 'ldl', expected one of"),
         (lambda m: moved(m, [Constraint("iiwa_link_7", np.eye(6), other="x")]), "closes a loop"),
         (lambda m: m.delassus(m.neutral(), [weld("iiwa_flange")], "pv-osim-fast"), "expected a floating base"),
+        (lambda m: moved(m, [weld("iiwa_flange")], "pv-base"), "expected a floating base"),
         (lambda m: m.delassus(m.neutral(), []), "delassus got no constraints, expected at least one"),
         (lambda m: m.forward_dynamics(*symbols(m), [weld("iiwa_flange")], "riccati"), "got symbols, expected numbers"),
         (lambda m: Constraint("a", np.eye(7)), r"K has shape \(7, 7\), expected 1 to 6 rows of 6"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +74,13 @@ class Model(Doors):
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
 
+    def __getstate__(self) -> dict:
+        """The data alone, for pickle and copy; machine code and what else was derived is made again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"frames": dict(self.frames)}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state | {"frames": MappingProxyType(state["frames"])})
+
     @property
     def size(self) -> int:
         """The number of bodies."""
@@ -104,6 +112,14 @@ class Model(Doors):
     @property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.joints)
+
+    def massless_joints(self) -> list[str]:
+        """The names of joints with no mass on all that they move."""
+        loads = [body.m + np.trace(body.J) for body in self.inertias]
+        for i in reversed(range(self.size)):
+            if self.parents[i] >= 0:
+                loads[self.parents[i]] += loads[i]
+        return [joint.name for joint, load in zip(self.joints, loads) if load <= 0.0]
 
     def support(self, body: int) -> list[int]:
         """The body and its ancestors, from the body to the root."""

@@ -232,5 +232,5 @@ def test_a_massless_moving_link_is_a_clear_error():
 
     builder = ModelBuilder("hollow")
     builder.add("link", joint="revolute")
-    with pytest.raises(ModelError, match="a joint moves no mass, expected bodies with inertia"):
+    with pytest.raises(ModelError, match="joint 'link_joint' moves no mass, expected inertia"):
         builder.build().forward_dynamics([0.1], [0.0], [1.0])

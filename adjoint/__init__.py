@@ -1,1 +1,27 @@
-"""Implicit nodes and their exact derivatives: y(x) defined by a residual g(x, y) = 0. No bodies, no time."""
+"""Implicit nodes and their exact derivatives: y(x) defined by a residual g(x, y) = 0. No bodies, no time.
+
+from trisweep.adjoint import expand, implicit
+y = implicit("root", y, residual=y**3 + y - x, solution=...)
+e = expand(x, vertcat(y * x), multipliers=eta)      # e.values, e.jacobian, e.gradient, e.hessian
+"""
+
+from .checker import Check, check
+from .derivatives import Derivatives
+from .errors import NodeError
+from .expansion import Expansion, expand, solved
+from .node import ImplicitNode, implicit, nodes_of
+from .relocation import relocate
+
+__all__ = [
+    "Check",
+    "Derivatives",
+    "Expansion",
+    "ImplicitNode",
+    "NodeError",
+    "check",
+    "expand",
+    "implicit",
+    "nodes_of",
+    "relocate",
+    "solved",
+]

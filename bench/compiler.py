@@ -35,7 +35,7 @@ def horizon(function: ca.Function) -> list[np.ndarray]:
 
 
 def caller_of(mapped: ca.Function, inputs: list[np.ndarray]):
-    """A call of a CasADi function without its conversions of arguments, and the arrays it fills."""
+    """A call of a CasADi function without its conversions, the arrays it fills, and what to keep for it."""
     buffer, evaluate = mapped.buffer()
     arrays = [np.ascontiguousarray(np.broadcast_to(x, (STAGES, x.shape[1]))) for x in inputs]
     results = [np.empty((STAGES, mapped.size1_out(i))) for i in range(mapped.n_out())]
@@ -43,7 +43,6 @@ def caller_of(mapped: ca.Function, inputs: list[np.ndarray]):
         buffer.set_arg(i, memoryview(x))
     for i, y in enumerate(results):
         buffer.set_res(i, memoryview(y))
-    evaluate.keep_alive = (buffer, arrays) if hasattr(evaluate, "keep_alive") else None
     return evaluate, results, (buffer, arrays)
 
 
@@ -57,7 +56,7 @@ def generated_c(mapped: ca.Function, folder: Path) -> tuple[ca.Function, float]:
 
 
 def by_address(compiled, inputs: list[np.ndarray]):
-    """The call that the C++ core makes: everything laid out beforehand."""
+    """The call that the C++ core makes, the arrays it fills, and what to keep for it."""
     results = [np.empty((STAGES, size)) for size in compiled.sizes.outputs]
     work = np.empty(compiled.sizes.work)
     tables = [
@@ -137,7 +136,7 @@ def builds(function: ca.Function, folder: Path) -> None:
 
 def growth() -> None:
     print("\nGrowth of the cold build         instructions   seconds   seconds for each 100,000")
-    for steps, joints in ((1, 4), (1, 7), (2, 7), (4, 7), (8, 7), (12, 7), (16, 7)):
+    for steps, joints in ((1, 5), (1, 7), (2, 7), (4, 7), (8, 7), (12, 7), (16, 7)):
         function = rollout(steps, joints)
         n, seconds = function.n_instructions(), build_seconds(function, "off", repetitions=1)
         print(f"  {steps:2d} steps of {joints} joints          {n:12d} {seconds:9.2f} {seconds / n * 1e5:12.2f}")

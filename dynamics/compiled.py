@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
+from ..adjoint import solved
 from .constraint import Constraint, listed
 from .errors import ModelError
 from .joints import UNIT_TOLERANCE
@@ -43,7 +44,7 @@ class Compiled:
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
-            return [result[0], *result[1]] if constraints else [result]
+            return [solved(part) for part in ([result[0], *result[1]] if constraints else [result])]
 
         inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
         results = self._call(("forward_dynamics", tuple(c.key for c in constraints), method, links), expression, inputs)

@@ -15,7 +15,7 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, any_not_finite, column, flat
+from .scalar import Array, any_not_finite, column, flat, is_symbolic
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -121,18 +121,27 @@ class Doors:
     ):
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
+        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
+        of what is made of them, `adjoint.solved` puts in the sweep's expressions.
+
         method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
         `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
         they are not; with None, numbers at such a configuration are handed to "riccati".
         """
         from .constraint import listed
-        from .forward import forward_method
+        from .forward import SOFT, forward_method
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         problem = (self, *state, constraints, self._bodies(external))
+        solve = forward_method(self, constraints, method)
+        if is_symbolic(*state):
+            from .implicit import forward_node
+
+            a, forces = forward_node(*problem, solve, method in SOFT)
+            return (a, tuple(forces)) if constraints else a
         try:
-            a, forces = forward_method(self, constraints, method)(*problem)
+            a, forces = solve(*problem)
         except ZeroDivisionError:
             if method is not None or not constraints:
                 raise ModelError(dependent(self, constraints, method)) from None

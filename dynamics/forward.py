@@ -35,6 +35,9 @@ FORWARD: dict[str, Callable] = {
     "riccati": gauss,
 }
 
+# The methods that only press towards the constraints.
+SOFT = ("pv-soft", "ltl-soft")
+
 DELASSUS: dict[str, Callable] = {
     "pv-osim": pv_osim,
     "pv-osim-fast": pv_osim_fast,

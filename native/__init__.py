@@ -6,13 +6,11 @@
 
 from .levels import core, level, levels
 
-_COMPILER = ("CompileError", "CompiledFunction", "Sizes", "compile_function")
-
 __all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function", "core", "level", "levels"]
 
 
 def __getattr__(name: str):
-    if name not in _COMPILER:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import compiler
 

@@ -11,9 +11,7 @@ from trisweep.native import Sizes, compile_function
 
 def matrix_function():
     x, A = ca.SX.sym("x", 3), ca.SX.sym("A", ca.Sparsity.lower(3))
-    return ca.Function(
-        "f", [x, A], [A @ x, A.T * 2, ca.sumsqr(x)], ["x", "A"], ["product", "double", "square"]
-    )
+    return ca.Function("f", [x, A], [A @ x, A.T * 2, ca.sumsqr(x)], ["x", "A"], ["product", "double", "square"])
 
 
 def test_one_sample_in_dense_arrays_gives_dense_arrays():

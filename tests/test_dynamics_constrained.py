@@ -42,7 +42,7 @@ CASES = {
 def solve_on_symbols(model, q, v, tau, constraints, method):
     """The SX expressions, evaluated by CasADi itself."""
     symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    a, forces = model.forward_dynamics(*symbols, constraints, method)
+    a, forces = FORWARD[method](model, *symbols, constraints)
     function = ca.Function("f", symbols, [a, ca.vertcat(*forces)]).map(len(q))
     return [np.array(x).T for x in function(q.T, v.T, tau.T)]
 

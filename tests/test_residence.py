@@ -5,17 +5,15 @@ import numpy as np
 import pytest
 from sx_functions import random_function
 from trisweep.native.compiler import residence
-from trisweep.native.compiler.program import LEAVES, contract, record, without_unused
-from trisweep.native.compiler.residence import Frame, plan
+from trisweep.native.compiler.program import LEAVES, contract, without_unused
+from trisweep.native.compiler.recording import record
+from trisweep.native.compiler.residence import plan
 from trisweep.native.compiler.vector_math import CALLS
 
 
 def planned(function: ca.Function, registers: int):
     program = without_unused(contract(record(function)))
-    constants = {a[0]: None for op, a in zip(program.operations, program.arguments) if op == "constant"}
-    inputs, outputs = function.nnz_in(), function.nnz_out()
-    frame = Frame(list(constants), inputs, outputs)
-    return program, frame, plan(program, frame, registers)
+    return program, *plan(program, function.nnz_in(), function.nnz_out(), registers)
 
 
 def run_by_hand(program, frame, pieces):

@@ -1,13 +1,13 @@
 """The compiler: a CasADi SX function becomes machine code in memory, one lane per sample.
 
-The way of a function: `program` (recorded and rewritten) -> `residence` (where each value lives, cut into
-pieces) -> `lowering` and `vector_math` (LLVM IR) -> `driver` (the entry point and its calling convention) ->
+The way of a function: `recording` -> `program` (fused operations) -> `residence` (where each value lives, cut
+into pieces) -> `lowering` and `vector_math` (LLVM IR) -> `driver` (the entry point and its calling convention) ->
 `engine` (object code, addresses) and `object_cache` (object code on disk) -> `compiled_function` (what the
 user calls).
 """
 
 from .compiled_function import CompiledFunction, Sizes
 from .compiler import compile_function
-from .program import CompileError
+from .recording import CompileError
 
 __all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function"]

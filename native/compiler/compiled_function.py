@@ -30,29 +30,19 @@ class CompiledFunction:
     code lives as long as this object. Calls from several threads are safe, and release Python's lock.
     """
 
-    def __init__(
-        self, name: str, function: ca.Function, lanes: int, work_size: int, code: LoadedCode
-    ) -> None:
+    def __init__(self, name: str, function: ca.Function, lanes: int, work_size: int, code: LoadedCode) -> None:
         self.name = name
         self.lanes = lanes
-        self._inputs = [
-            _Sparsity(function.sparsity_in(i), function.name_in(i)) for i in range(function.n_in())
-        ]
-        self._outputs = [
-            _Sparsity(function.sparsity_out(i), function.name_out(i)) for i in range(function.n_out())
-        ]
-        self.sizes = Sizes(
-            tuple(s.nonzeros for s in self._inputs), tuple(s.nonzeros for s in self._outputs), work_size
-        )
+        self._inputs = [_Sparsity(function.sparsity_in(i), function.name_in(i)) for i in range(function.n_in())]
+        self._outputs = [_Sparsity(function.sparsity_out(i), function.name_out(i)) for i in range(function.n_out())]
+        self.sizes = Sizes(tuple(s.nonzeros for s in self._inputs), tuple(s.nonzeros for s in self._outputs), work_size)
         self._code = code
         self.address = code.address(ENTRY)
         self._evaluate = _Entry(self.address)
         self._idle_memory: list[_CallMemory] = []
 
     def __repr__(self) -> str:
-        inputs, outputs = (
-            ", ".join(f"{s.name}[{s.nonzeros}]" for s in side) for side in (self._inputs, self._outputs)
-        )
+        inputs, outputs = (", ".join(f"{s.name}[{s.nonzeros}]" for s in side) for side in (self._inputs, self._outputs))
         return f"CompiledFunction {self.name}: ({inputs}) -> ({outputs}), {self.lanes} lanes"
 
     def __call__(self, *inputs: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
@@ -90,9 +80,7 @@ class CompiledFunction:
 
     def _check_number(self, inputs: tuple) -> None:
         if len(inputs) != len(self._inputs):
-            raise ValueError(
-                f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}"
-            )
+            raise ValueError(f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}")
 
     def _run(self, rows: list[np.ndarray], count: int) -> tuple[np.ndarray, ...]:
         results = tuple([np.empty((count, size)) for size in self.sizes.outputs])
@@ -145,9 +133,7 @@ class _Sparsity:
             return np.full((1, self.nonzeros), x)
         flat_vector = x.ndim == 1 and 1 in self.shape and x.size == self.shape[0] * self.shape[1]
         if not flat_vector and x.shape != self.shape:
-            raise ValueError(
-                f"function '{function}': input '{self.name}' has shape {x.shape}, expected {self.shape}"
-            )
+            raise ValueError(f"function '{function}': input '{self.name}' has shape {x.shape}, expected {self.shape}")
         columns = x.ravel(order="F")
         return np.ascontiguousarray(columns if self.places is None else columns[self.places]).reshape(1, -1)
 
@@ -155,8 +141,7 @@ class _Sparsity:
         x = np.asarray(x, dtype=float)
         if x.ndim != 2 or x.shape[1] != self.nonzeros:
             raise ValueError(
-                f"function '{function}': input '{self.name}' has shape {x.shape}, "
-                f"expected (count, {self.nonzeros})"
+                f"function '{function}': input '{self.name}' has shape {x.shape}, expected (count, {self.nonzeros})"
             )
         rows_are_contiguous = x.strides[1] == 8 and x.strides[0] >= 8 * x.shape[1] and x.strides[0] % 8 == 0
         return x if rows_are_contiguous else np.ascontiguousarray(x)

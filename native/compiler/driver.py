@@ -28,9 +28,7 @@ def work_size(frame: Frame, lanes: int) -> int:
     return frame.slots * lanes + _FRAME_ALIGNMENT // 8
 
 
-def driver_module(
-    frame: Frame, input_sizes: list[int], output_sizes: list[int], pieces: int, lanes: int
-) -> str:
+def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int], pieces: int, lanes: int) -> str:
     """The module that defines the entry point for a function of these sizes."""
     gathers, place = [], frame.first_input
     for i, size in enumerate(input_sizes):
@@ -82,8 +80,7 @@ def _move_row(verb: str, side: str, i: int, place: int, size: int, lanes: int) -
         f"{name}_stride_at = getelementptr i64, ptr %{side[:-1]}_strides, i64 {i}",
         f"{name}_stride = load i64, ptr {name}_stride_at",
         f"{name}_slots = getelementptr {vector_type(lanes)}, ptr %frame, i64 {place}",
-        f"call void @{verb}(ptr {name}_slots, ptr {name}_rows, i64 {name}_stride, "
-        f"i64 %start, i64 %count, i64 {size})",
+        f"call void @{verb}(ptr {name}_slots, ptr {name}_rows, i64 {name}_stride, i64 %start, i64 %count, i64 {size})",
     ]
 
 
@@ -122,8 +119,7 @@ def _mover(verb: str, lanes: int) -> str:
         else ["%skip = icmp eq ptr %rows, null"]
     )
     lines = [
-        f"define internal void @{verb}(ptr %slots, ptr %rows, i64 %stride, "
-        "i64 %start, i64 %count, i64 %size) {",
+        f"define internal void @{verb}(ptr %slots, ptr %rows, i64 %stride, i64 %start, i64 %count, i64 %size) {{",
         "entry:",
         *skip,
         "br i1 %skip, label %done, label %begin",

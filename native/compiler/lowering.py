@@ -73,9 +73,7 @@ def _templates(lanes: int) -> dict[str, str]:
 def _intrinsic_declarations(lanes: int) -> str:
     V, suffix = vector_type(lanes), f"v{lanes}f64"
     arities = {"fma": 3, "sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "minnum": 2, "maxnum": 2, "copysign": 2}
-    return "\n".join(
-        f"declare {V} @llvm.{name}.{suffix}({', '.join([V] * arity)})" for name, arity in arities.items()
-    )
+    return "\n".join(f"declare {V} @llvm.{name}.{suffix}({', '.join([V] * arity)})" for name, arity in arities.items())
 
 
 class Lowering:
@@ -100,15 +98,22 @@ class Lowering:
         operations, arguments = self.program.operations, self.program.arguments
         names: dict[int, str] = {}
         pairs: dict[int, str] = {}
+        addresses: dict[int, str] = {}
         lines = [f"define void @piece_{index}(ptr noalias align 64 %frame) #0 {{"]
         write = lines.append
+
+        def address(slot: int) -> str:
+            if slot not in addresses:
+                addresses[slot] = f"%p{slot}"
+                write(f"%p{slot} = getelementptr {V}, ptr %frame, i64 {slot}")
+            return addresses[slot]
+
         for i, step in enumerate(piece):
             if i % OPERATIONS_PER_LABEL == 0:
                 write(_LABEL)
             for value, slot in step.loads:
-                names[value] = name = f"%l{i}_{value}"
-                write(f"{name}p = getelementptr {V}, ptr %frame, i64 {slot}")
-                write(f"{name} = load {V}, ptr {name}p, align {alignment}")
+                names[value] = name = f"%l{value}_{i}"
+                write(f"{name} = load {V}, ptr {address(slot)}, align {alignment}")
             k = step.value
             operation = operations[k]
             if operation == "copy":
@@ -119,8 +124,7 @@ class Lowering:
                 names[k] = result = f"%v{k}"
                 write(self.templates[operation](*[names[value] for value in arguments[k]], r=result))
             for slot in step.stores:
-                write(f"%s{slot}_{i} = getelementptr {V}, ptr %frame, i64 {slot}")
-                write(f"store {V} {names[k]}, ptr %s{slot}_{i}, align {alignment}")
+                write(f"store {V} {names[k]}, ptr {address(slot)}, align {alignment}")
         lines += ["ret void", "}", self.footer]
         return "\n".join(lines)
 

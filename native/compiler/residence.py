@@ -2,28 +2,27 @@
 
 A frame is an array of slots, one vector of lanes each: constants, inputs, outputs, then spilled values. A
 value is in a register from where it is computed or loaded until its place is wanted for a value that is used
-sooner (Belady's rule, which no allocator betters on straight-line code). Calls and the ends of pieces empty
+sooner (Belady's rule: the fewest loads). Calls and the ends of pieces empty
 the registers. LLVM's own allocator then finds few enough values alive that it hardly spills, which is most of
 the speed of the code, and keeps compile time linear in the length of the program.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .program import LEAVES, Program
 from .vector_math import CALLS
 
 OPERATIONS_PER_PIECE = 3000
-_NEVER = 1 << 60
 
 
-@dataclass
+@dataclass(frozen=True)
 class Frame:
     """Slots of one group of lanes, in this order; `slots` is their number."""
 
     constants: list[int]  # the 64 bits of each
     inputs: int
     outputs: int
-    spilled: int = 0
+    spilled: int
 
     @property
     def first_input(self) -> int:
@@ -51,12 +50,14 @@ class Step:
     stores: list[int]
 
 
-def plan(program: Program, frame: Frame, registers: int) -> list[list[Step]]:
-    """The program as pieces of steps with at most `registers` values in registers; sizes `frame.spilled`."""
+def plan(program: Program, inputs: int, outputs: int, registers: int) -> tuple[Frame, list[list[Step]]]:
+    """The frame, and the program as pieces of steps that keep at most `registers` values in registers."""
     order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
     pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
     loads, spilled = _reside(program, pieces, registers)
-    return _assign_slots(program, pieces, loads, spilled, frame)
+    frame = Frame(program.constants(), inputs, outputs, 0)
+    steps, slots_for_spilled = _assign_slots(program, pieces, loads, spilled, frame)
+    return replace(frame, spilled=slots_for_spilled), steps
 
 
 def _uses(program: Program, pieces: list[list[int]]) -> list[list[int]]:
@@ -87,9 +88,10 @@ def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[
             arguments = set(program.arguments[k])
             loads.append([value for value in arguments if value not in next_use])
             for value in arguments:
-                pending[value].pop()
-                if pending[value]:
-                    next_use[value] = pending[value][-1]
+                uses = pending[value]
+                uses.pop()
+                if uses:
+                    next_use[value] = uses[-1]
                 else:
                     next_use.pop(value, None)
             if pending[k]:
@@ -101,41 +103,43 @@ def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[
     return loads, spilled
 
 
-def _assign_slots(
-    program: Program, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
-) -> list[list[Step]]:
-    slot: dict[int, int] = {}
-    place_of_constant = {bits: i for i, bits in enumerate(frame.constants)}
+def _fixed_slots(program: Program, frame: Frame) -> dict[int, int]:
+    """The slots of constants, inputs and outputs (of a value that is several outputs, one of them)."""
+    slots = {}
     for k, operation in enumerate(program.operations):
         if operation == "constant":
-            slot[k] = place_of_constant[program.arguments[k][0]]
-        elif operation == "input":
-            slot[k] = frame.first_input + program.arguments[k][0]
+            slots[k] = len(slots)
+    for k, operation in enumerate(program.operations):
+        if operation == "input":
+            slots[k] = frame.first_input + program.arguments[k][0]
+    slots.update((value, frame.first_output + place) for place, value in program.outputs)
+    return slots
+
+
+def _assign_slots(
+    program: Program, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
+) -> tuple[list[list[Step]], int]:
+    """The steps, and how many slots the spilled values share, each as long as it will be loaded again."""
+    slots = _fixed_slots(program, frame)
     stores: dict[int, list[int]] = {}
     for place, value in program.outputs:
         stores.setdefault(value, []).append(frame.first_output + place)
-    for value, slots in stores.items():
-        slot[value] = slots[0]
-
-    last_load: dict[int, int] = {}
-    for time, values in enumerate(loads):
-        for value in values:
-            last_load[value] = time
+    last_load = {value: time for time, values in enumerate(loads) for value in values}
     free: list[int] = []
+    untouched = first_spilled = frame.first_spilled
     steps: list[list[Step]] = []
     time = 0
     for piece in pieces:
         steps.append([])
         for k in piece:
-            step = Step(k, [(value, slot[value]) for value in loads[time]], stores.get(k, []))
-            for value in loads[time]:
-                if last_load[value] == time and slot[value] >= frame.first_spilled:
-                    free.append(slot[value])
-            if k in spilled and k not in slot:
-                slot[k] = free.pop() if free else frame.slots
-                if slot[k] == frame.slots:
-                    frame.spilled += 1
-                step.stores = [slot[k]]
+            step = Step(k, [(value, slots[value]) for value in loads[time]], stores.get(k, []))
+            free += [slot for value, slot in step.loads if slot >= first_spilled and last_load[value] == time]
+            if k in spilled and k not in slots:
+                if not free:
+                    free.append(untouched)
+                    untouched += 1
+                slots[k] = free.pop()
+                step.stores = [slots[k]]
             steps[-1].append(step)
             time += 1
-    return steps
+    return steps, untouched - first_spilled

@@ -1,5 +1,4 @@
-"""Functions of vectors of doubles, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C
-library.
+"""Functions of vectors, as LLVM IR: sin and cos by arithmetic on all lanes, the rest by the C library.
 
 sin and cos: x = n pi/2 + r with |r| <= pi/4 (Cody and Waite's reduction; with fused multiply-adds and pi/2 in
 three parts, r comes with the error of its rounding as a second word), then one polynomial for sin r and one
@@ -12,7 +11,7 @@ import ctypes
 import sys
 from functools import cache
 
-from .program import constant_bits
+from .program import bits_of
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (
@@ -61,7 +60,7 @@ def pair_type(lanes: int) -> str:
 
 def splat(number: float, lanes: int) -> str:
     """A constant vector with the same number in every lane."""
-    return "<" + ", ".join([f"double 0x{constant_bits(number):016X}"] * lanes) + ">"
+    return "<" + ", ".join([f"double 0x{bits_of(number):016X}"] * lanes) + ">"
 
 
 def declarations(lanes: int) -> str:

@@ -1,0 +1,99 @@
+"""Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in an expression.
+
+A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as long as
+the process lives: the unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from .derivatives import Derivatives
+from .errors import NodeError
+from .symbols import distinct, index, symbols
+
+
+@dataclass(frozen=True, eq=False)
+class ImplicitNode:
+    """y = `unknowns` (ny symbols) solve `residual` = 0 (ny); `solution` (ny) is the expression that does, without y."""
+
+    name: str
+    unknowns: ca.SX
+    residual: ca.SX
+    solution: ca.SX
+    derivatives: Derivatives
+
+    @property
+    def parents(self) -> list[ImplicitNode]:
+        """The nodes whose unknowns stand in this one's residual or solution."""
+        return [node for node in _found(self.residual, self.solution) if node is not self]
+
+
+_TABLE: dict[int, ImplicitNode] = {}
+
+
+def implicit(
+    name: str,
+    unknowns: ca.SX,
+    residual: ca.SX,
+    solution: ca.SX,
+    inverse: ca.SX | None = None,
+    derivatives: Derivatives | None = None,
+) -> ca.SX:
+    """Make a node, and return its unknowns to be used like any other symbols.
+
+    unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns among them.
+    solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a cheap expression;
+    derivatives: closed forms of all the residual's derivatives, if there are any, in place of `inverse`.
+
+        y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
+    """
+    size = unknowns.numel()
+    if not distinct(unknowns):
+        raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
+    for what, vector in (("residual", residual), ("solution", solution)):
+        if vector.shape != (size, 1):
+            raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
+    if inverse is not None and inverse.shape != (size, size):
+        raise NodeError(f"node '{name}': inverse has shape {inverse.shape}, expected ({size}, {size})")
+    own = index(unknowns)
+    for key in own:
+        if key in _TABLE:
+            raise NodeError(
+                f"node '{name}': '{unknowns[own[key]]}' is an unknown of node '{_TABLE[key].name}', expected fresh symbols"
+            )
+    for symbol in symbols(solution):
+        if symbol.element_hash() in own:
+            raise NodeError(
+                f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
+            )
+    if ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
+        raise NodeError(
+            f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
+        )
+    node = ImplicitNode(name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse))
+    _TABLE.update(dict.fromkeys(own, node))
+    return unknowns
+
+
+def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:
+    """All nodes on which the expressions rest, parents before those that use them."""
+    ordered: list[ImplicitNode] = []
+
+    def visit(node: ImplicitNode) -> None:
+        if node not in ordered:
+            for parent in node.parents:
+                visit(parent)
+            ordered.append(node)
+
+    for node in _found(*expressions):
+        visit(node)
+    return ordered
+
+
+def _found(*expressions: ca.SX) -> list[ImplicitNode]:
+    """The nodes whose unknowns stand in the expressions, each once."""
+    keys = (symbol.element_hash() for symbol in symbols(*expressions))
+    return list(dict.fromkeys(_TABLE[key] for key in keys if key in _TABLE))

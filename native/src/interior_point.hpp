@@ -17,7 +17,7 @@
 
 namespace trisweep {
 
-enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, restored };
+enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, unbounded, not_minimal, restored };
 
 struct Record {
     int iteration;
@@ -78,7 +78,8 @@ public:
         for (;; ++iteration) {
             measure();
             note();
-            if (error(0.0) <= settings.tolerance) return Status::solved;
+            if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
+            if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
@@ -131,6 +132,8 @@ private:
     static constexpr int CORRECTIONS = 4;                                              // second-order corrections
     static constexpr double KAPPA_CORRECTION = 0.99;
     static constexpr double LARGEST_ESTIMATE = 1e3;
+    static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
+    static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
@@ -198,6 +201,14 @@ private:
             filter.reset(most_violation);
             tiny = false;
         }
+    }
+
+    // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
+    bool curves_down() {
+        std::fill_n(h, program.size_v, 0.0);
+        add_barrier_terms(program, mu, h, sigma);
+        program.add_barrier(sigma);
+        return !program.factor(0.0) && !program.factor(FLAT);
     }
 
     bool find_direction() {

@@ -1,9 +1,9 @@
 """The kinds of joint: the only polymorphism of this room.
 
-Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its motion
-subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning the frame.
-Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx, qy, qz, qw), a
-floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
+Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its
+motion subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning
+the frame. Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx,
+qy, qz, qw), a floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from . import quaternion
 from .errors import ModelError
-from .scalar import Array, arctan2, columns, cos, dot, entry, is_symbolic, rows, sin, sqrt
-from .spatial import STILL, Rotation, Turn
+from .scalar import Array, arctan2, columns, cos, dot, entry, known_norm, rows, sin, sqrt
+from .spatial import STILL, Inertia, Rotation, Turn
 
 # How far from 1 the norm of a quaternion or of a (cos, sin) pair may be.
 UNIT_TOLERANCE = 1e-6
@@ -31,6 +31,7 @@ class Joint:
 
     nq: ClassVar[int] = 1
     unit: ClassVar[slice] = slice(0, 0)
+    floats: ClassVar[bool] = False
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -42,6 +43,10 @@ class Joint:
 
     def place(self, q: Array) -> tuple[Turn | Rotation, Array]:
         raise NotImplementedError
+
+    def unmoved(self, body: Inertia) -> Inertia:
+        """The matter of its child that the joint does not move, however it turns or slides."""
+        return Inertia.zero()
 
     def neutral(self) -> np.ndarray:
         return np.zeros((self.nq, 1))
@@ -56,7 +61,13 @@ class Joint:
         u = q[self.unit, :]
         if u.shape[0] == 0:
             return q
+        if known_norm(u) == 0.0:
+            raise ModelError(f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction")
         return rows([q[: self.unit.start, :], u / sqrt(dot(u, u))])
+
+    @property
+    def _unit_name(self) -> str:
+        return "(cos, sin)" if self.unit.stop - self.unit.start == 2 else "quaternion"
 
     def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         return rng.uniform(lower, upper)
@@ -64,11 +75,9 @@ class Joint:
     def check(self, q: Array) -> None:
         """Numbers of a wrong norm are refused."""
         u = q[self.unit, :]
-        if u.shape[0] and not is_symbolic(u):
-            norm = float(np.linalg.norm(u))
-            if abs(norm - 1.0) > UNIT_TOLERANCE:
-                what = "(cos, sin)" if u.shape[0] == 2 else "quaternion"
-                raise ModelError(f"joint '{self.name}': {what} has norm {norm:.6g}, expected 1")
+        norm = known_norm(u)
+        if u.shape[0] and norm is not None and abs(norm - 1.0) > UNIT_TOLERANCE:
+            raise ModelError(f"joint '{self.name}': {self._unit_name} has norm {norm:.6g}, expected 1")
 
 
 class Revolute(Joint):
@@ -80,6 +89,11 @@ class Revolute(Joint):
 
     def place(self, q):
         return Turn(self.axis, cos(q), sin(q)), np.zeros((3, 1))
+
+    def unmoved(self, body):
+        on_axis = np.zeros((3, 3))
+        on_axis[self.axis, self.axis] = 1.0
+        return Inertia(body.m, on_axis @ body.h, on_axis @ body.J @ on_axis)
 
 
 class Continuous(Revolute):
@@ -129,6 +143,9 @@ class Spherical(Joint):
 
     def place(self, q):
         return Rotation(quaternion.matrix(q)), np.zeros((3, 1))
+
+    def unmoved(self, body):
+        return Inertia(body.m, np.zeros((3, 1)), np.zeros((3, 3)))
 
     def neutral(self):
         return np.array([[0.0], [0.0], [0.0], [1.0]])
@@ -185,6 +202,7 @@ class Floating(Joint):
 
     nq = 7
     unit = slice(3, 7)
+    floats = True
 
     @property
     def axes(self) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
 """Forward dynamics by the articulated-body algorithm (Featherstone 1983; 000 Algorithm 1 without constraints).
 
-Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u = tau + S' f.
-Body frames; a_0 = -gravity.
+Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u =
+tau + S' f. Body frames; a_0 = -gravity.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Arra
 
 
 def reaction(joint: Articulation, f: Array, u: Array, tau: Array) -> Array:
-    """What the parent feels of the force f on the body and of the joint's own force: f - G u, along the joint's axes -tau."""
+    """What the parent feels of a body's force f and the joint's own: f - G u, which along the axes is -tau."""
     if not joint.free:
         return f - joint.G @ u
     return joint.clear(f - joint.G @ u) - place(tau, joint.axes, 6)

@@ -1,7 +1,8 @@
 """The algorithms as machine code: SX expressions through the compiler of `native`, kept for each use.
 
-Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,) or (1, n) stands
-for all states; results have the leading axis `count` then. A batch runs its states as lanes of vector instructions.
+Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,)
+or (1, n) stands for all states; results have the leading axis `count` then. A batch runs its states as lanes of
+vector instructions.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Compiled:
         method: str | None = None,
         external: Mapping[str, np.ndarray] | None = None,
     ):
-        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces. See `Model.forward_dynamics`."""
+        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces."""
         links = tuple(external or ())
 
         def expression(q, v, tau, *forces):
@@ -109,8 +110,8 @@ class Compiled:
             if not np.isfinite(result).all():
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
                 raise ModelError(
-                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at which the "
-                    "constraints are independent and every joint moves some mass"
+                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
+                    "which the constraints are independent and every joint moves some mass"
                 )
         shaped = [_shaped(result, shape) for result, shape in zip(results, shapes)]
         return shaped if batch else [result[0] for result in shaped]

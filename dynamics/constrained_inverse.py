@@ -1,7 +1,8 @@
 """Inverse dynamics of a constrained robot: which joint forces and constraint forces carry a motion.
 
-M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint forces that
-satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns of the motorless dofs.
+M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint
+forces that satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns
+of the motorless dofs.
 """
 
 from __future__ import annotations

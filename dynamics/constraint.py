@@ -1,8 +1,8 @@
 """Constraints on the accelerations of links, and what the algorithms make of them.
 
-A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame; its force on
-the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation with a period T adds
--2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
+A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
+its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
+with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SOFTNESS = 1e-7
 class Constraint:
     """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground.
 
-    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the frame's
-    origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is to keep (None: only
-    its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the diagonal of R, a scalar or a value
-    a row, of the methods that only press towards the constraint ("pv-soft", "ltl-soft"). `other` is the second link of a loop, on which
-    `target` is placed then.
+    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the
+    frame's origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is
+    to keep (None: only its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the
+    diagonal of R, a scalar or a value a row, of the methods that only press towards the constraint ("pv-soft", "ltl-
+    soft"). `other` is the second link of a loop, on which `target` is placed then.
     """
 
     link: str
@@ -59,10 +59,10 @@ class Constraint:
         what = f"constraint on '{self.link}'"
         if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
             raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
-        k = self.k if is_symbolic(self.k) else np.broadcast_to(np.asarray(self.k, dtype=float), (K.shape[0],))
+        k = self.k if is_symbolic(self.k) else _per_row(self.k, K.shape[0], f"{what}: k")
         if self.period is not None and not self.period > 0:
             raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
-        R = np.broadcast_to(np.asarray(self.softness, dtype=float), (K.shape[0],))
+        R = _per_row(self.softness, K.shape[0], f"{what}: softness")
         if not (R > 0).all():
             raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
         object.__setattr__(self, "softness", R.reshape(-1, 1))
@@ -75,17 +75,40 @@ class Constraint:
         return self.K.shape[0]
 
 
-def weld(link: str, position=(0, 0, 0), rpy=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
+def _per_row(value, size: int, what: str) -> np.ndarray:
+    """A scalar or a value a row, as (size,)."""
+    value = np.ravel(np.asarray(value, dtype=float))
+    if value.size not in (1, size):
+        raise ModelError(f"{what} has {value.size} entries, expected {size}")
+    return np.broadcast_to(value, (size,))
+
+
+def weld(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    rpy=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world."""
     frame = placement(rotation(rpy), np.asarray(position, dtype=float))
-    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period)
+    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period, softness)
 
 
-def point(link: str, position=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
-    """The three translations of a point at `position` on the link, along the link's axes. target: its place (3,) in the world."""
+def point(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
+    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world."""
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
     pose = None if target is None else _target(link, (np.eye(3), target))
-    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period)
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period, softness)
 
 
 def _target(link: str, target) -> Transform | None:
@@ -93,7 +116,9 @@ def _target(link: str, target) -> Transform | None:
         return None
     R, p = (np.asarray(part, dtype=float) for part in target)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
-        raise ModelError(f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair")
+        raise ModelError(
+            f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
+        )
     return placement(R, p)
 
 
@@ -117,7 +142,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Demand:
-    """A constraint at a state: K a = k for the acceleration of its body as the sweeps have it, gravity taken off, in its frame."""
+    """A constraint at a state: K a = k for its body's acceleration as the sweeps have it, without gravity."""
 
     site: Site
     K: Array
@@ -140,7 +165,9 @@ def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
                 "expected constraints between a link and the ground"
             )
         if frame.body < 0:
-            raise ModelError(f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves")
+            raise ModelError(
+                f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves"
+            )
         found.append(Site(frame.body, constraint.frame.after(frame.placement), constraint.K))
     return found
 
@@ -176,7 +203,6 @@ def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Arra
     if not constraint.classical:
         turn = quaternion.log(quaternion.near_identity(constraint.target.R.T @ pose.R))
     return correction - K @ rows([turn, away]) / T**2
-
 
 
 def pushed_bodies(

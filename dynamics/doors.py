@@ -15,7 +15,7 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, column, first_not_finite, flat, is_symbolic
+from .scalar import Array, any_not_finite, column, flat, is_symbolic
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -45,11 +45,7 @@ class Doors:
 
     def normalise(self, q) -> Array:
         """q with its quaternions and (cos, sin) pairs brought to norm 1."""
-        q = column(q, self.nq, "q")
-        result = configuration.normalise(self, q)
-        if first_not_finite(result) is not None:
-            raise ModelError("q has a quaternion or a (cos, sin) pair of norm 0, expected one with a direction")
-        return flat(result)
+        return flat(configuration.normalise(self, column(q, self.nq, "q")))
 
     # --- kinematics
 
@@ -96,10 +92,17 @@ class Doors:
         return inverse_mass(self, self.configuration(q))
 
     def inverse_dynamics(
-        self, q, v, a, external: Mapping[str, Array] | None = None, constraints: Sequence[Constraint] = (), forces=()
+        self,
+        q,
+        v,
+        a,
+        external: Mapping[str, Array] | None = None,
+        constraints: Sequence[Constraint] = (),
+        forces=(),
     ) -> Array:
-        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one vector for
-        each of the constraints, as forward_dynamics returns them."""
+        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
+        vector for each of the constraints, as forward_dynamics returns them.
+        """
         from .constraint import pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
@@ -117,26 +120,29 @@ class Doors:
     ):
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
-        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives of what is
-        made of them, `adjoint.solved` puts in the sweep's expressions.
+        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
+        of what is made of them, `adjoint.solved` puts in the sweep's expressions.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what `choose_method`
-        says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not.
+        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
+        `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
+        they are not; with None, numbers at such a configuration are handed to "riccati".
         """
         from .forward import SOFT, forward_method
 
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        solve = forward_method(self, constraints, method)
+        problem = (self, *state, constraints, self._bodies(external))
         if is_symbolic(*state):
             from .implicit import forward_node
 
-            a, forces = forward_node(self, *state, constraints, self._bodies(external), solve, method in SOFT)
+            a, forces = forward_node(*problem, forward_method(self, constraints, method), method in SOFT)
             return (a, tuple(forces)) if constraints else a
         try:
-            a, forces = solve(self, *state, constraints, self._bodies(external))
+            a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            raise ModelError(dependent(constraints, method)) from None
-        if first_not_finite(a, *forces) is not None:
+            if method is not None or not constraints:
+                raise ModelError(dependent(constraints, method)) from None
+            a, forces = forward_method(self, constraints, "riccati")(*problem)
+        if any_not_finite(a, *forces):
             raise ModelError(dependent(constraints, method))
         return (flat(a), tuple(flat(force) for force in forces)) if constraints else flat(a)
 
@@ -149,7 +155,8 @@ class Doors:
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim"):
         """J M^-1 J' (m, m), rows in the order of the constraints.
 
-        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b (m, k).
+        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
+        (m, k).
         """
         from .forward import DELASSUS, named
 
@@ -163,7 +170,7 @@ class Doors:
     def constrained_inverse_dynamics(
         self, q, v, a, constraints: Sequence[Constraint], external: Mapping[str, Array] | None = None
     ):
-        """tau (nv,), zero at floating joints, and the constraints' forces of least norm that carry the accelerations a."""
+        """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
         from .constrained_inverse import constrained_inverse
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
@@ -171,7 +178,9 @@ class Doors:
             tau, forces = constrained_inverse(self, *state, constraints, self._bodies(external))
         except ZeroDivisionError:
             links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
-            raise ModelError(f"constraints on {links} cannot carry the floating base, expected six independent rows") from None
+            raise ModelError(
+                f"constraints on {links} cannot carry the floating base, expected six independent rows"
+            ) from None
         return flat(tau), tuple(flat(force) for force in forces)
 
     @cached_property

@@ -56,7 +56,10 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
         elimination(model, constraints)
     except ModelError as reason:
         return "riccati", f"it takes dependent rows: {reason}"
-    return "pv-early", "it needs the fewest operations and the rows are independent where the robot is not singular"
+    return (
+        "pv-early",
+        "it needs the fewest operations and the rows are independent where the robot is not singular",
+    )
 
 
 def named(methods: dict[str, Callable], method: str) -> Callable:

@@ -1,8 +1,10 @@
-"""Constrained forward dynamics as a linear-quadratic problem on a tree, given to the shared Riccati engine (004 Sec. 5, eqs. 37, 38).
+"""Constrained forward dynamics as a linear-quadratic problem on a tree, given to the shared Riccati engine (004 Sec.
+5, eqs. 37, 38).
 
-Gauss' principle of least constraint: minimize sum 1/2 a_i' H_i a_i - f_i' a_i subject to a_i = X_i a_parent + S_i qdd_i + a_bi and
-K_i a_i = k_i. Stage i has the acceleration of body i's parent for its state and qdd_i for its control, all in the world's frame, so
-that A = 1. Numbers only: the engine decides ranks as it goes, and so takes singular configurations and redundant rows.
+Gauss' principle of least constraint: minimize sum 1/2 a_i' H_i a_i - f_i' a_i subject to a_i = X_i a_parent + S_i
+qdd_i + a_bi and K_i a_i = k_i. Stage i has the acceleration of body i's parent for its state and qdd_i for its
+control, all in the world's frame, so that A = 1. Numbers only: the engine decides ranks as it goes, and so takes
+singular configurations and redundant rows.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def gauss(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
     if is_symbolic(q, v, tau):
-        raise ModelError("method 'riccati' got symbols, expected numbers ('pv-early' solves the same problem on symbols)")
+        raise ModelError(
+            "method 'riccati' got symbols, expected numbers ('pv-early' solves the same problem on symbols)"
+        )
     move = motion(model, q, v)
     f = [-body.spin_force(W) for body, W in zip(model.inertias, move.W)]
     if external is not None:
@@ -71,7 +75,9 @@ def gauss(
     solution = LQProblem(stages, initial_state=base_acceleration(model).ravel()).solve()
     if solution.status != "solved":
         links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
-        raise ModelError(f"constraints on {links}: the problem is {solution.status} at this state, expected rows that can hold")
+        raise ModelError(
+            f"constraints on {links}: the problem is {solution.status} at this state, expected rows that can hold"
+        )
     qdd = rows([u.reshape(-1, 1) for u in solution.u[1:]])
     return qdd, _forces(prepared, solution.multipliers)
 

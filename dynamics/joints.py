@@ -1,9 +1,9 @@
 """The kinds of joint: the only polymorphism of this room.
 
-Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its motion
-subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning the frame.
-Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx, qy, qz, qw), a
-floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
+Every joint moves along coordinate axes of its own frame (angular x y z are 0 1 2, linear x y z are 3 4 5), so its
+motion subspace S is a choice of columns of the identity: `axes`. Axes that a file gives otherwise are met by turning
+the frame. Coordinates follow Pinocchio: a continuous joint is (cos, sin), a planar one (x, y, cos, sin), a ball (qx,
+qy, qz, qw), a floating base (x, y, z, qx, qy, qz, qw); velocities are in the child's frame, linear before angular.
 """
 
 from __future__ import annotations
@@ -56,7 +56,13 @@ class Joint:
         u = q[self.unit, :]
         if u.shape[0] == 0:
             return q
+        if not is_symbolic(u) and not u.any():
+            raise ModelError(f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction")
         return rows([q[: self.unit.start, :], u / sqrt(dot(u, u))])
+
+    @property
+    def _unit_name(self) -> str:
+        return "(cos, sin)" if self.unit.stop - self.unit.start == 2 else "quaternion"
 
     def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         return rng.uniform(lower, upper)
@@ -67,8 +73,7 @@ class Joint:
         if u.shape[0] and not is_symbolic(u):
             norm = float(np.linalg.norm(u))
             if abs(norm - 1.0) > UNIT_TOLERANCE:
-                what = "(cos, sin)" if u.shape[0] == 2 else "quaternion"
-                raise ModelError(f"joint '{self.name}': {what} has norm {norm:.6g}, expected 1")
+                raise ModelError(f"joint '{self.name}': {self._unit_name} has norm {norm:.6g}, expected 1")
 
 
 class Revolute(Joint):
@@ -209,4 +214,3 @@ class Floating(Joint):
     def random(self, rng, lower, upper):
         q = rng.standard_normal((4, 1))
         return np.concatenate([rng.uniform(-1.0, 1.0, (3, 1)), q / np.linalg.norm(q)])
-

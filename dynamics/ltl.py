@@ -1,7 +1,8 @@
-"""Featherstone's sparse factorization M = L' L of the mass matrix (2005), and constrained forward dynamics on it (2010).
+"""Featherstone's sparse factorization M = L' L of the mass matrix (2005), and constrained forward dynamics on it
+(2010).
 
-The pattern of the tree lets L keep the zeros of M. Written with unit L and a diagonal, M = L' D L. 000 Sec. II-C: Y = J L^-1, the
-Delassus matrix is Y D^-1 Y'. Needs constraints with independent rows.
+The pattern of the tree lets L keep the zeros of M. Written with unit L and a diagonal, M = L' D L. 000 Sec. II-C: Y =
+J L^-1, the Delassus matrix is Y D^-1 Y'. Needs constraints with independent rows.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class LTL:
     """M = L' D L from the blocks M[i, j] of joints i with their ancestors j.
 
-    chain[k] lists dof k and those it hangs on, nearest first; row k of M and of L is kept along its chain, and the chain of any
-    dof on it is its tail.
+    chain[k] lists dof k and those it hangs on, nearest first; row k of M and of L is kept along its chain, and the
+    chain of any dof on it is its tail.
     """
 
     def __init__(self, model: Model, M: dict[tuple[int, int], Array]):
@@ -61,7 +62,8 @@ class LTL:
         """The blocks Y_a D^-1 Z_b' over the dofs that both have, a <= b where Y is Z."""
         scaled = [{k: self.d[k] * z for k, z in each.items()} for each in Z]
         return [
-            [sum((y[k].T @ z[k] for k in y.keys() & z.keys()), np.zeros((width(y), width(z)))) for z in scaled] for y in Y
+            [sum((y[k].T @ z[k] for k in y.keys() & z.keys()), np.zeros((width(y), width(z)))) for z in scaled]
+            for y in Y
         ]
 
     def delassus(self, Y: Sequence[dict[int, Array]]) -> Array:
@@ -118,7 +120,10 @@ def ltl(
     y = M.inward(by_dof(tau - newton_euler(model, move, at_rest, external)))
     if not constraints:
         return M.outward(y), []
-    Y = [M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows))) for row in prepared]
+    Y = [
+        M.inward(transposed(model, row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows)))
+        for row in prepared
+    ]
     missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(prepared, M.form(Y, [y]))]
     stacked = Factor(M.delassus(Y)).solve(rows(missing))
     ends = np.cumsum([row.k.shape[0] for row in prepared])

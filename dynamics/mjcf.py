@@ -1,8 +1,8 @@
 """Models from MJCF files, compiled by the `mujoco` package and read from its model.
 
-A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not MuJoCo's: a free
-joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld` equalities become the model's
-constraints.
+A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not
+MuJoCo's: a free joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld`
+equalities become the model's constraints.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class Reader:
         for body in range(1, self.source.nbody):
             self._body(body)
         for site in range(self.source.nsite):
-            where = {"position": self.source.site_pos[site], "rotation_matrix": rotation_of(self.source.site_quat[site])}
+            where = {
+                "position": self.source.site_pos[site],
+                "rotation_matrix": rotation_of(self.source.site_quat[site]),
+            }
             self.builder.add(self._name("site", site), self._link(self.source.site_bodyid[site]), **where)
         for geom in range(self.source.ngeom):
             self._shape(geom)

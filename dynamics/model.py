@@ -1,4 +1,4 @@
-"""A robot as plain, immutable data; what it can compute are the doors of `Doors`, each to an algorithm of its own module."""
+"""A robot as plain, immutable data; what it can compute are the methods of `Doors`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Shape:
-    """Something to draw. Sizes in metres: box (x, y, z), sphere (r,), cylinder and capsule (r, length), mesh scale (x, y, z)."""
+    """Something to draw. Sizes in metres: box (x, y, z), sphere (r,), cylinder and capsule (r, length), mesh scale
+    (x, y, z).
+    """
 
     kind: str
     size: tuple[float, ...]
@@ -41,14 +43,15 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Model(Doors):
-    """A kinematic tree of bodies, parents before children (from files: depth first): body i hangs by joint i on body parents[i]
-    (-1: the world).
+    """A kinematic tree of bodies, parents before children (from files: depth first): body i hangs by joint i on body
+    parents[i] (-1: the world).
 
-    placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies' own frames,
-    in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link]. Limits are per coordinate
-    (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping: (nv,)). `damping` (N m s) is data as
-    the file gives it: the algorithms leave it out, as Pinocchio does; a damped joint feels tau - damping * v. `constraints` are those
-    the file states (MJCF equalities); the algorithms take only what they are given.
+    placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies'
+    own frames, in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link].
+    Limits are per coordinate (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping:
+    (nv,)). `damping` (N m s) is data as the file gives it: the algorithms leave it out, as Pinocchio does; a damped
+    joint feels tau - damping * v. `constraints` are those the file states (MJCF equalities); the algorithms take only
+    what they are given.
     """
 
     name: str
@@ -113,10 +116,11 @@ class Model(Doors):
 
     @cached_property
     def lumped(self) -> tuple[Inertia, ...]:
-        """The inertias with all matter that lies on a joint's axis moved to the parent: the same dynamics for less arithmetic.
+        """The inertias with all matter that lies on a joint's axis moved to the parent: the same dynamics for less
+        arithmetic.
 
-        Turning about axis k leaves alone the mass, the k-th first moment and the kk-th second moment (Khalil and Gautier's
-        regrouping); a ball leaves alone the mass.
+        Turning about axis k leaves alone the mass, the k-th first moment and the kk-th second moment (Khalil and
+        Gautier's regrouping); a ball leaves alone the mass.
         """
         inertias = list(self.inertias)
         for i in reversed(range(self.size)):

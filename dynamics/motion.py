@@ -1,7 +1,8 @@
 """The first forward sweep that all algorithms share: where the joints have carried the bodies, and how they turn.
 
-X_i the transform from body i to its parent, w_i the angular velocity, W_i = w x w x, a_bi = (w x w_J, W p + (2 w - w_J) x u_J)
-the bias acceleration, the linear part classical (000 eqs. 9 to 11, with (w_J, u_J) = S_i v_i the joint's velocity). Body frames.
+X_i the transform from body i to its parent, w_i the angular velocity, W_i = w x w x, a_bi = (w x w_J, W p + (2 w -
+w_J) x u_J) the bias acceleration, the linear part classical (000 eqs. 9 to 11, with (w_J, u_J) = S_i v_i the joint's
+velocity). Body frames.
 """
 
 from __future__ import annotations

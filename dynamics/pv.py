@@ -1,7 +1,7 @@
 """Constrained forward dynamics by Popov and Vereshchagin's solver (000 Algorithm 1, eqs. 42 to 49), in body frames.
 
-Letters of 000: H f K L l of the cost-to-go, U D G of `articulation`, u = tau + S' f. The multipliers are returned as forces on the
-robot (the negative of 000's lambda). Needs constraints with independent rows.
+Letters of 000: H f K L l of the cost-to-go, U D G of `articulation`, u = tau + S' f. The multipliers are returned as
+forces on the robot (the negative of 000's lambda). Needs constraints with independent rows.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def pv(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces.
 
-    `root` says how a floating base is met: "dual" eliminates its acceleration and solves for all forces (eq. 47); "primal" solves
-    for its acceleration through the block-diagonal L of its branches (eq. 49), which must each be full rank.
+    `root` says how a floating base is met: "dual" eliminates its acceleration and solves for all forces (eq. 47);
+    "primal" solves for its acceleration through the block-diagonal L of its branches (eq. 49), which must each be
+    full rank.
     """
     move = motion(model, q, v)
     X, n = move.X, model.size

@@ -16,6 +16,7 @@ from .scalar import Array, symmetric
 if TYPE_CHECKING:
     from .model import Model
 
+
 def pv_soft(
     model: Model,
     q: Array,

@@ -7,14 +7,14 @@ column), because that is what SX is; constants of a model stay NumPy arrays and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from .errors import ModelError
 
-Array = Union[np.ndarray, ca.SX]
+Array: TypeAlias = np.ndarray | ca.SX
 
 # A pivot this small beside the diagonal entry it started from is rounding: the rows before it say the same thing.
 DEPENDENT = 1e-11
@@ -53,12 +53,9 @@ def flat(x: Array) -> Array:
     return x if is_symbolic(x) else x.ravel()
 
 
-def first_not_finite(*arrays: Array) -> int | None:
-    """The index of the first array of numbers that holds one that is not finite; symbols are never looked at."""
-    for index, array in enumerate(arrays):
-        if not is_symbolic(array) and not np.isfinite(array).all():
-            return index
-    return None
+def any_not_finite(*arrays: Array) -> bool:
+    """True if numbers among the arrays are not finite; symbols are never looked at."""
+    return any(not is_symbolic(array) and not np.isfinite(array).all() for array in arrays)
 
 
 def rows(blocks: Sequence[Array]) -> Array:

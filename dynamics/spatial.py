@@ -1,8 +1,8 @@
 """Frames, rotations and the moments of a body's mass.
 
-Spatial vectors are Featherstone's, angular part first. The linear part of an acceleration is, inside the algorithms, the
-classical acceleration of the frame's origin: then no linear velocity enters the equations of motion. Featherstone's spatial
-acceleration is that minus (0, omega x v).
+Spatial vectors are Featherstone's, angular part first. The linear part of an acceleration is, inside the algorithms,
+the classical acceleration of the frame's origin: then no linear velocity enters the equations of motion.
+Featherstone's spatial acceleration is that minus (0, omega x v).
 
 The inertia of a body is kept as the moments of its mass about the origin of its frame, of which the usual tensor is
 I = trace(J) 1 - J:  mass m = sum dm,  h = sum r dm,  J = sum r r' dm.

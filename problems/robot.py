@@ -1,4 +1,6 @@
-"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never copied)."""
+"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never
+copied).
+"""
 
 from __future__ import annotations
 

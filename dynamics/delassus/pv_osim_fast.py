@@ -1,7 +1,7 @@
 """PV-OSIM-fast (000 Sec. VII-B, eqs. 53 to 55): the Delassus matrix of a floating base as an operator, never formed.
 
-L_0 = L_b + K_b H_b^-1 K_b' with L_b block-diagonal over the branches of the base: solved by the matrix inversion lemma. Needs
-branches that are each full rank without the base.
+L_0 = L_b + K_b H_b^-1 K_b' with L_b block-diagonal over the branches of the base: solved by the matrix inversion
+lemma. Needs branches that are each full rank without the base.
 """
 
 from __future__ import annotations

@@ -9,7 +9,16 @@ from importlib.metadata import version as _version
 __version__ = _version("trisweep")
 
 _ROOMS = {
-    "dynamics": ("Constraint", "Model", "ModelBuilder", "ModelError", "load_mjcf", "load_urdf", "point", "weld"),
+    "dynamics": (
+        "Constraint",
+        "Model",
+        "ModelBuilder",
+        "ModelError",
+        "load_mjcf",
+        "load_urdf",
+        "point",
+        "weld",
+    ),
     "problems.robot": ("load", "robot"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -1,7 +1,7 @@
-"""Values and exact derivatives of expressions that rest on implicit nodes (004 Sec. 2.4, eqs. 7, 10, 11, 14, for a graph of nodes).
+"""Values and exact derivatives of expressions that rest on implicit nodes (004 Sec. 2.4, here for a graph of nodes).
 
-Outputs f(z) and every node's inputs w_k(z) are expressions in z = (x, y_1, ..., y_K), x the variables and y_k the unknowns of
-node k; nodes are in an order in which w_k knows y_1 to y_(k-1) only. With G = dz/dx, grown node by node:
+Outputs f(z) and every node's inputs w_k(z) are expressions in z = (x, y_1, ..., y_K), x the variables and y_k the
+unknowns of node k; nodes are in an order in which w_k knows y_1 to y_(k-1) only. With G = dz/dx, grown node by node:
 
     W_k = dw_k/dx = w_k,z G          Y_k = dy_k/dx = -(g_k,y)^-1 g_k,w W_k                              (7)
     df/dx = f,z G
@@ -43,12 +43,12 @@ class Expansion:
 def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact") -> Expansion:
     """Values f (m), Jacobian df/dx (m, n), and gradient (n) and Hessian (n, n) of multipliers' f.
 
-    variables: x, a column of symbols (n). outputs: f, a column (m). multipliers: eta (m), expressions or symbols, constant as far
-    as the derivatives go. All other symbols are parameters. Zeros of the structure are left out of the sparse results; the
-    Hessian's halves are the same expressions.
+    variables: x, a column of symbols (n). outputs: f, a column (m). multipliers: eta (m), expressions or symbols,
+    constant as far as the derivatives go. All other symbols are parameters. Zeros of the structure are left out of the
+    sparse results; the Hessian's halves are the same expressions.
 
-    hessian: "exact"; "no-dynamics" drops the curvature of the nodes (the sum in eq. 14); "gauss-newton" drops also that of all
-    outputs but the first, which is the objective.
+    hessian: "exact"; "no-dynamics" drops the curvature of the nodes, in eq. 14 the sum and that of the inputs in L;
+    "gauss-newton" drops also that of all outputs but the first, which is the objective.
     """
     _check(variables, outputs, multipliers, hessian)
     nodes = nodes_of(outputs)

@@ -1,7 +1,7 @@
-"""Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in an expression.
+"""Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in expressions.
 
-A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as long as
-the process lives: the unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
+A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as
+long as the process lives: unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def implicit(
 ) -> ca.SX:
     """Make a node, and return its unknowns to be used like any other symbols.
 
-    unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns among them.
-    solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a cheap expression;
-    derivatives: closed forms of all the residual's derivatives, if there are any, in place of `inverse`.
+    unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns
+    among them. solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a
+    cheap expression; derivatives: closed forms of all the residual's derivatives, if there are any, in place of
+    `inverse`.
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
@@ -62,7 +63,7 @@ def implicit(
     for key in own:
         if key in _TABLE:
             raise NodeError(
-                f"node '{name}': '{unknowns[own[key]]}' is an unknown of node '{_TABLE[key].name}', expected fresh symbols"
+                f"node '{name}': '{unknowns[own[key]]}' belongs to node '{_TABLE[key].name}', expected fresh symbols"
             )
     for symbol in symbols(solution):
         if symbol.element_hash() in own:
@@ -81,12 +82,20 @@ def implicit(
 def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:
     """All nodes on which the expressions rest, parents before those that use them."""
     ordered: list[ImplicitNode] = []
+    path: list[ImplicitNode] = []
 
     def visit(node: ImplicitNode) -> None:
-        if node not in ordered:
-            for parent in node.parents:
-                visit(parent)
-            ordered.append(node)
+        if node in ordered:
+            return
+        if node in path:
+            names = " on ".join(f"'{member.name}'" for member in [*path[path.index(node) :], node])
+            raise NodeError(
+                f"node {names} rests on itself, expected a graph without cycles (solve for both in one node)"
+            )
+        path.append(node)
+        for parent in node.parents:
+            visit(parent)
+        ordered.append(path.pop())
 
     for node in _found(*expressions):
         visit(node)

@@ -12,7 +12,7 @@ def lower_hessian(f: ca.SX, weights: ca.SX, z: ca.SX) -> ca.SX:
 
 
 def congruence(lower: ca.SX, G: ca.SX) -> ca.SX:
-    """The lower triangle of G' S G, for the lower triangle of S: with S = T + D + T', T strictly lower, B + B' + G' D G."""
+    """The lower triangle of G' S G from that of S: with S = T + D + T', T strictly lower, it is B + B' + G' D G."""
     strict, diagonal = ca.tril(lower, False), ca.diag(ca.diag(lower))
     B = G.T @ (strict @ G)
     return ca.tril(B + B.T + G.T @ (diagonal @ G))

@@ -1,11 +1,11 @@
-"""Forward dynamics as an implicit node (004 Sec. 6, eqs. 39 to 43): inverse dynamics is the residual, a sweep the solution.
+"""Forward dynamics as an implicit node (004 Sec. 6, eqs. 39 to 43): inverse dynamics is the residual, a sweep solves.
 
-With the constraints' forces among the unknowns y = (a, forces), and R the softness of the soft methods, 0 of the others:
+With the constraints' forces among the unknowns y = (a, forces), and R the softness of the soft methods, else 0:
 
     g = (ID(q, v, a) - J' forces - tau,  k - K a - R forces)        dg/dy = [M -J'; -J -R]
 
-which is symmetric. Without constraints its inverse is that of the mass matrix; with them it is what the solver, which is linear in
-them, makes of unit joint forces and unit demands: d(a, forces)/d(tau, -k).
+which is symmetric. Without constraints its inverse is that of the mass matrix; with them it is what the solver, which
+is linear in them, makes of unit joint forces and unit demands: d(a, forces)/d(tau, -k).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def forward_node(
     solve: Callable,
     soft: bool,
 ) -> tuple[ca.SX, list[ca.SX]]:
-    """Accelerations (nv, 1) and the constraints' forces, unknowns of a node that `solve`, a method of `forward`, solves for."""
+    """Accelerations (nv, 1) and the constraints' forces, unknowns of a node; `solve` is a method of `forward`."""
     a = ca.SX.sym("a", model.nv)
     forces = [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in constraints]
     y = ca.vertcat(a, *forces)

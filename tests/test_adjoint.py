@@ -1,4 +1,4 @@
-"""Implicit nodes without bodies: graphs of nodes, variants of the Hessian, structure, and what misuse is answered with."""
+"""Implicit nodes without bodies: graphs of nodes, variants of the Hessian, structure, and answers to misuse."""
 
 import casadi as ca
 import numpy as np
@@ -138,7 +138,7 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
         (lambda: implicit("a", Y, ca.vertcat(Y[0], Y[0]) - X, X), "undetermined, expected dg/dy invertible"),
         (
             lambda: implicit("a", kepler(X[0], 0.1), X[1], X[1]),
-            "is an unknown of node 'Kepler', expected fresh symbols",
+            "belongs to node 'Kepler', expected fresh symbols",
         ),
         (lambda: expand(2 * X, X), "expand: variables are .*, expected a column of distinct symbols"),
         (lambda: expand(kepler(X[0], 0.1), X), "variables contain unknowns of node 'Kepler'"),
@@ -155,6 +155,14 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
 def test_misuse_is_answered_with_a_sentence(misuse, sentence):
     with pytest.raises(NodeError, match=sentence):
         misuse()
+
+
+def test_a_cycle_is_named():
+    x, a, b = ca.SX.sym("x"), ca.SX.sym("a"), ca.SX.sym("b")
+    implicit("first", a, a - b * x, b * x)
+    implicit("second", b, b - ca.sin(a), ca.sin(a))
+    with pytest.raises(NodeError, match="node 'first' on 'second' on 'first' rests on itself"):
+        expand(x, a)
 
 
 def test_a_refused_node_leaves_nothing_behind():

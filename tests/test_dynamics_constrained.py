@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_oracles import demanded, dense_constrained, mass_matrix, ours, relative, states, twin
+from trisweep.adjoint import solved
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
 from trisweep.dynamics.forward import DELASSUS, FORWARD
 
@@ -43,7 +44,7 @@ def solve_on_symbols(model, q, v, tau, constraints, method):
     """The SX expressions, evaluated by CasADi itself."""
     symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
     a, forces = model.forward_dynamics(*symbols, constraints, method)
-    function = ca.Function("f", symbols, [a, ca.vertcat(*forces)]).map(len(q))
+    function = ca.Function("f", symbols, [solved(a), solved(ca.vertcat(*forces))]).map(len(q))
     return [np.array(x).T for x in function(q.T, v.T, tau.T)]
 
 

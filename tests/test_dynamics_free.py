@@ -15,6 +15,7 @@ from robot_oracles import (
     states,
     twin,
 )
+from trisweep.adjoint import solved
 from trisweep.dynamics import ModelBuilder, random_tree
 
 STATES = 50
@@ -29,7 +30,7 @@ def test_dynamics_agree_with_pinocchio_on_numbers_symbols_and_machine_code(name)
     q, v, tau = states(model, STATES)
     a = tau[:, ::-1].copy()
     symbols = [ca.SX.sym(n, size) for n, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
-    on_symbols = ca.Function("aba", symbols, [model.forward_dynamics(*symbols)]).map(STATES)
+    on_symbols = ca.Function("aba", symbols, [solved(model.forward_dynamics(*symbols))]).map(STATES)
     accelerations = np.array(on_symbols(q.T, v.T, tau.T)).T
     compiled = [
         model.compiled.inverse_dynamics(q, v, a),

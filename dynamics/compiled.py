@@ -47,7 +47,7 @@ class Compiled:
             return [solved(part) for part in ([result[0], *result[1]] if constraints else [result])]
 
         inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
-        results = self._call(("forward_dynamics", tuple(constraints), method, links), expression, inputs)
+        results = self._call(("forward_dynamics", tuple(c.key for c in constraints), method, links), expression, inputs)
         if not constraints:
             return results[0]
         return results[0], tuple(results[1:])
@@ -74,7 +74,7 @@ class Compiled:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
         if method == "pv-osim-fast":
             raise ModelError("method 'pv-osim-fast' gives an operator, expected a method that gives a matrix")
-        key = ("delassus", tuple(constraints), method)
+        key = ("delassus", tuple(c.key for c in constraints), method)
         return self._call(key, lambda q: [self.model.delassus(q, constraints, method)], {"q": q})[0]
 
     def link_pose(self, q, link: str) -> tuple[np.ndarray, np.ndarray]:

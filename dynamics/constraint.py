@@ -18,7 +18,7 @@ from .builder import rotation
 from .errors import ModelError
 from .kinematics import body_poses, body_velocities
 from .motion import Motion
-from .scalar import Array, column, is_symbolic, matrix, rows
+from .scalar import Array, column, fingerprint, matrix, numbers_only, per_row, rows
 from .spatial import Transform, cross, placement
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ HERE = placement(np.eye(3), np.zeros(3))
 # Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
 PERIOD = 0.1
 
-# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds that weights beyond 1e8 do more harm than good.
-SOFTNESS = 1e-7
+# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on, and
+# with light links it does so earlier.
+SOFTNESS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,32 +56,31 @@ class Constraint:
     other: str | None = None
 
     def __post_init__(self):
-        K = self.K if is_symbolic(self.K) else np.atleast_2d(np.asarray(self.K, dtype=float))
         what = f"constraint on '{self.link}'"
+        K = matrix(self.K, f"{what}: K")
         if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
             raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
-        k = self.k if is_symbolic(self.k) else _per_row(self.k, K.shape[0], f"{what}: k")
         if self.period is not None and not self.period > 0:
             raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
-        R = _per_row(self.softness, K.shape[0], f"{what}: softness")
+        R = per_row(self.softness, K.shape[0], f"{what}: softness")
+        numbers_only(f"{what}: softness", R)
         if not (R > 0).all():
             raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
-        object.__setattr__(self, "softness", R.reshape(-1, 1))
-        object.__setattr__(self, "K", matrix(K, K.shape, f"{what}: K"))
-        object.__setattr__(self, "k", column(k, K.shape[0], f"{what}: k"))
+        object.__setattr__(self, "K", K)
+        object.__setattr__(self, "k", per_row(self.k, K.shape[0], f"{what}: k"))
+        object.__setattr__(self, "softness", R)
+
+    @property
+    def key(self) -> tuple:
+        """Equal for constraints that say the same."""
+        places = [self.frame] if self.target is None else [self.frame, self.target]
+        arrays = [self.K, self.k, self.softness, *(part for place in places for part in (place.R, place.p))]
+        return (self.link, self.other, self.classical, self.period, *map(fingerprint, arrays))
 
     @property
     def size(self) -> int:
         """The number of rows."""
         return self.K.shape[0]
-
-
-def _per_row(value, size: int, what: str) -> np.ndarray:
-    """A scalar or a value a row, as (size,)."""
-    value = np.ravel(np.asarray(value, dtype=float))
-    if value.size not in (1, size):
-        raise ModelError(f"{what} has {value.size} entries, expected {size}")
-    return np.broadcast_to(value, (size,))
 
 
 def weld(

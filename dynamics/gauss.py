@@ -19,7 +19,7 @@ from .constraint import Constraint, demands
 from .errors import ModelError
 from .kinematics import body_poses
 from .motion import base_acceleration, motion
-from .scalar import Array, is_symbolic, rows
+from .scalar import Array, numbers_only, rows
 
 if TYPE_CHECKING:
     from .model import Model
@@ -34,10 +34,7 @@ def gauss(
     external: Sequence[Array | None] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
-    if is_symbolic(q, v, tau):
-        raise ModelError(
-            "method 'riccati' got symbols, expected numbers ('pv-early' solves the same problem on symbols)"
-        )
+    numbers_only("method 'riccati' ('pv-early' solves the same problem on symbols)", q, v, tau)
     move = motion(model, q, v)
     f = [-body.spin_force(W) for body, W in zip(model.inertias, move.W)]
     if external is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import quaternion
 from .errors import ModelError
-from .scalar import Array, arctan2, columns, cos, dot, entry, is_symbolic, rows, sin, sqrt
+from .scalar import Array, arctan2, columns, cos, dot, entry, known_norm, rows, sin, sqrt
 from .spatial import STILL, Rotation, Turn
 
 # How far from 1 the norm of a quaternion or of a (cos, sin) pair may be.
@@ -56,7 +56,7 @@ class Joint:
         u = q[self.unit, :]
         if u.shape[0] == 0:
             return q
-        if not is_symbolic(u) and not u.any():
+        if known_norm(u) == 0.0:
             raise ModelError(f"joint '{self.name}': {self._unit_name} has norm 0, expected one with a direction")
         return rows([q[: self.unit.start, :], u / sqrt(dot(u, u))])
 
@@ -70,10 +70,9 @@ class Joint:
     def check(self, q: Array) -> None:
         """Numbers of a wrong norm are refused."""
         u = q[self.unit, :]
-        if u.shape[0] and not is_symbolic(u):
-            norm = float(np.linalg.norm(u))
-            if abs(norm - 1.0) > UNIT_TOLERANCE:
-                raise ModelError(f"joint '{self.name}': {self._unit_name} has norm {norm:.6g}, expected 1")
+        norm = known_norm(u)
+        if u.shape[0] and norm is not None and abs(norm - 1.0) > UNIT_TOLERANCE:
+            raise ModelError(f"joint '{self.name}': {self._unit_name} has norm {norm:.6g}, expected 1")
 
 
 class Revolute(Joint):

@@ -1,5 +1,6 @@
 """Models: files, the builder, the manifold, and the sentences for what is wrong."""
 
+import casadi as ca
 import numpy as np
 import pytest
 import trisweep as ts
@@ -142,6 +143,11 @@ def test_mistakes_at_the_builder_get_a_sentence(make, sentence):
         (lambda m, q, z: m.compiled.forward_dynamics(q, z + np.inf, z), "v has an entry that is not finite"),
         (lambda m, q, z: m.normalise(0 * q), "norm 0, expected one with a direction"),
         (lambda m, q, z: m.inverse_dynamics(q, z, z, {"trunk": z}), "external force on 'trunk' has shape"),
+        (lambda m, q, z: m.forward_dynamics("q", z, z), "q is of type str, expected numbers or CasADi SX symbols"),
+        (
+            lambda m, q, z: m.forward_dynamics(ca.MX.sym("q", 19), z, z),
+            "q is of type MX, expected numbers or CasADi SX",
+        ),
         (lambda m, q, z: m.link_pose(q, "wing"), "has no link 'wing', expected one of"),
     ],
 )

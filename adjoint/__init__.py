@@ -10,6 +10,7 @@ from .derivatives import Derivatives
 from .errors import NodeError
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
+from .quadratic import lower_hessian
 
 __all__ = [
     "Check",
@@ -20,6 +21,7 @@ __all__ = [
     "check",
     "expand",
     "implicit",
+    "lower_hessian",
     "nodes_of",
     "solved",
 ]

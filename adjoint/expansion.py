@@ -108,7 +108,7 @@ def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:
     stand_ins, meanings = [], []
     for node in nodes:
         for symbols, meaning in ((node.unknowns, node.solution), *node.derivatives.anchors):
-            meanings += ca.substitute([meaning], stand_ins, meanings)
+            meanings += ca.substitute([ca.densify(meaning)], stand_ins, meanings)
             stand_ins.append(symbols)
     return ca.cse(ca.substitute(expressions, stand_ins, meanings))
 

@@ -6,9 +6,11 @@ import casadi as ca
 
 
 def lower_hessian(f: ca.SX, weights: ca.SX, z: ca.SX) -> ca.SX:
-    """The lower triangle of d2(weights' f)/dz2 at frozen weights."""
+    """The lower triangle of d2(weights' f)/dz2 at frozen weights, column by column: only what lies below is computed."""
     frozen = ca.SX.sym("weights", weights.shape)
-    return ca.substitute(ca.tril(ca.hessian(f.T @ frozen, z)[0]), frozen, weights)
+    gradient = ca.jtimes(f, z, frozen, True)
+    columns = ca.jtimes(gradient, z, ca.SX.eye(z.numel()))
+    return ca.substitute(ca.sparsify(ca.tril(columns)), frozen, ca.densify(weights))
 
 
 def congruence(lower: ca.SX, G: ca.SX) -> ca.SX:

@@ -132,9 +132,9 @@ class Doors:
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         problem = (self, *state, constraints, self._bodies(external))
         if is_symbolic(*state):
-            from .implicit import forward_node
+            from .implicit import Problem, forward_node
 
-            a, forces = forward_node(*problem, forward_method(self, constraints, method), method in SOFT)
+            a, *forces = forward_node(Problem(*problem[:6], method in SOFT), forward_method(self, constraints, method))
             return (a, tuple(forces)) if constraints else a
         try:
             a, forces = forward_method(self, constraints, method)(*problem)

@@ -40,6 +40,11 @@ class Derivatives:
         """dg/dw (ny, k)."""
         return ca.jacobian(self.residual, self.inputs)
 
+    @property
+    def jacobian_beside_curvature(self) -> ca.SX:
+        """The same, as it is cheapest where `curvature` is computed too."""
+        return self.jacobian
+
     @cached_property
     def inverse(self) -> ca.SX:
         """(dg/dy)^-1 (ny, ny); the node's own expression, or a sparse factorization of the symbols."""

@@ -15,7 +15,6 @@ with eta, nu and mu frozen. No solver is ever differentiated.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 
 import casadi as ca
 
@@ -51,25 +50,21 @@ def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, h
     "gauss-newton" drops also that of all outputs but the first, which is the objective.
     """
     _check(variables, outputs, multipliers, hessian)
-    nodes = nodes_of(outputs)
-    z, G, W, Y = _sensitivities(variables, nodes)
-    jacobian = ca.jacobian(outputs, z) @ G
+    exact = multipliers is not None and hessian == "exact"
+    graph = _Graph(variables, nodes_of(outputs), exact)
+    jacobian = graph.total(outputs)
     if multipliers is None:
-        return Expansion(*_solve(nodes, [outputs, jacobian]), None, None)
-    mu, nu, gradient = _adjoints(outputs, multipliers, variables, nodes)
+        return Expansion(*_solve(graph.nodes, [outputs, jacobian]), None, None)
+    mu, nu, gradient = graph.adjoints(outputs, multipliers)
     curved, weights = outputs, multipliers
-    if hessian == "exact":
-        curved, weights = (
-            ca.vertcat(outputs, *(node.derivatives.inputs for node in nodes)),
-            ca.vertcat(multipliers, *nu),
-        )
-    elif hessian == "gauss-newton":
+    if hessian == "gauss-newton":
         curved, weights = outputs[0], multipliers[0]
-    lower = congruence(lower_hessian(curved, weights, z), G)
-    if hessian == "exact":
-        for k, node in enumerate(nodes):
-            lower -= congruence(node.derivatives.curvature(mu[k]), ca.vertcat(W[k], Y[k]))
-    values, jacobian, gradient, lower = _solve(nodes, [outputs, jacobian, gradient, lower])
+    if exact:
+        curved, weights = ca.vertcat(outputs, *graph.inputs), ca.vertcat(multipliers, *nu)
+    lower = congruence(lower_hessian(curved, weights, graph.z), graph.G)
+    if exact:
+        lower -= graph.curvature(mu)
+    values, jacobian, gradient, lower = _solve(graph.nodes, [outputs, jacobian, gradient, lower])
     return Expansion(values, jacobian, gradient, ca.tril2symm(lower))
 
 
@@ -78,29 +73,39 @@ def solved(expression: ca.SX) -> ca.SX:
     return _solve(nodes_of(expression), [expression])[0]
 
 
-def _sensitivities(x: ca.SX, nodes: list[ImplicitNode]) -> tuple[ca.SX, ca.SX, list[ca.SX], list[ca.SX]]:
-    """z, G = dz/dx, and for each node W_k and Y_k."""
-    z, G, W, Y = x, ca.SX.eye(x.numel()), [], []
-    for node in nodes:
-        g = node.derivatives
-        W.append(ca.jacobian(g.inputs, z) @ G)
-        Y.append(-(g.inverse @ (g.jacobian @ W[-1])))
-        z, G = ca.vertcat(z, node.unknowns), ca.vertcat(G, Y[-1])
-    return z, G, W, Y
+class _Graph:
+    """The nodes under some outputs, and the sensitivities z, G, W and Y of the header."""
 
+    def __init__(self, x: ca.SX, nodes: list[ImplicitNode], exact: bool):
+        self.nodes, self.known = nodes, [node.derivatives for node in nodes]
+        self.inputs = [g.inputs for g in self.known]
+        self.slopes = [g.jacobian_beside_curvature if exact else g.jacobian for g in self.known]
+        self.z, self.G, self.W, self.Y = x, ca.SX.eye(x.numel()), [], []
+        self.ends = [x.numel()]
+        for node, slope in zip(nodes, self.slopes):
+            self.W.append(self.total(node.derivatives.inputs))
+            self.Y.append(-(node.derivatives.inverse @ (slope @ self.W[-1])))
+            self.z, self.G = ca.vertcat(self.z, node.unknowns), ca.vertcat(self.G, self.Y[-1])
+            self.ends.append(self.z.numel())
 
-def _adjoints(f: ca.SX, eta: ca.SX, x: ca.SX, nodes: list[ImplicitNode]) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
-    """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
-    ends = list(accumulate([x.numel(), *(node.unknowns.numel() for node in nodes)]))
-    z = ca.vertcat(x, *(node.unknowns for node in nodes))
-    slope = ca.jtimes(f, z, eta, True)
-    mu, nu = [], []
-    for k, node in reversed(list(enumerate(nodes))):
-        g = node.derivatives
-        mu.insert(0, g.inverse.T @ slope[ends[k] : ends[k + 1]])
-        nu.insert(0, -(g.jacobian.T @ mu[0]))
-        slope += ca.jtimes(g.inputs, z, nu[0], True)
-    return mu, nu, slope[: ends[0]]
+    def total(self, f: ca.SX) -> ca.SX:
+        """df/dx of an expression in z."""
+        return ca.jacobian(f, self.z) @ self.G
+
+    def adjoints(self, f: ca.SX, eta: ca.SX) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
+        """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
+        slope = ca.jtimes(f, self.z, eta, True)
+        mu, nu = [], []
+        for k in reversed(range(len(self.nodes))):
+            mu.insert(0, self.known[k].inverse.T @ slope[self.ends[k] : self.ends[k + 1]])
+            nu.insert(0, -(self.slopes[k].T @ mu[0]))
+            slope += ca.jtimes(self.inputs[k], self.z, nu[0], True)
+        return mu, nu, slope[: self.ends[0]]
+
+    def curvature(self, mu: list[ca.SX]) -> ca.SX:
+        """The lower triangle of the sum in eq. 14."""
+        terms = zip(self.known, mu, self.W, self.Y)
+        return sum((congruence(g.curvature(m), ca.vertcat(W, Y)) for g, m, W, Y in terms), ca.SX(*[self.ends[0]] * 2))
 
 
 def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:

@@ -6,7 +6,7 @@ import casadi as ca
 
 
 def lower_hessian(f: ca.SX, weights: ca.SX, z: ca.SX) -> ca.SX:
-    """The lower triangle of d2(weights' f)/dz2 at frozen weights, column by column: only what lies below is computed."""
+    """The lower triangle of d2(weights' f)/dz2 at frozen weights, column by column: only what lies below is used."""
     frozen = ca.SX.sym("weights", weights.shape)
     gradient = ca.jtimes(f, z, frozen, True)
     columns = ca.jtimes(gradient, z, ca.SX.eye(z.numel()))

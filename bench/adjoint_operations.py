@@ -2,17 +2,19 @@
 
     python bench/adjoint_operations.py
 
-An operation is an instruction of the CasADi function that computes the thing, its loads and stores left out. Superscripts of
-004: c for CasADi's automatic differentiation through the algorithm, a for the adjoint method. Common subexpressions are
-eliminated on both sides.
+An operation is an instruction of the CasADi function that computes the thing, without its loads and stores. FD are the
+accelerations; with constraints ID is the residual of accelerations and forces, and "FD + forces" has the forces too. c
+is CasADi's automatic differentiation through the algorithm, of the constrained solvers through the one that is best for
+it; "c forward" is the mode that CasADi does not take by itself, but should here. a is the adjoint method. Common
+subexpressions are eliminated on both sides.
 """
 
 import casadi as ca
-from iiwa_step import SETTINGS, IiwaStep
+from iiwa_step import METHODS, SETTINGS, IiwaStep
 from machine import describe
 from trisweep.adjoint import expand, nodes_of, solved
 
-PAPER = {"unconstrained": (1.56, 1.45), "constrained": (1.60, 2.21)}
+PAPER = {"dFD": (1.56, 1.60), "d2 eta'FD": (1.45, 2.21)}
 BARS = {"dFD a": 11_000, "Euler step a": 20_000}
 IDLE = (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST)
 
@@ -23,41 +25,55 @@ def operations(*expressions: ca.SX) -> int:
     return sum(function.instruction_id(k) not in IDLE for k in range(function.n_instructions()))
 
 
+def forward_jacobian(f: ca.SX, x: ca.SX) -> ca.SX:
+    """df/dx in forward mode."""
+    return ca.jtimes(f, x, ca.SX.eye(x.numel()))
+
+
+def casadi_hessian(f: ca.SX, x: ca.SX) -> int:
+    """Operations of the lower half of d2(eta' f)/dx2."""
+    return operations(ca.tril(ca.hessian(ca.SX.sym("eta", f.shape).T @ f, x)[0]))
+
+
 def counts(setting: str) -> dict[str, int]:
-    """Fig. 1; with constraints, ID is the residual whose root the accelerations and the forces are."""
+    """Fig. 1, and the fused functions of an Euler step."""
     step = IiwaStep(setting)
-    (node,) = nodes_of(step.y)
-    z, inverse_dynamics, forward_dynamics = ca.vertcat(step.x, step.y), node.residual, solved(step.y)
-    adjoint = expand(step.x, step.y, step.eta)
-    fused, fused_casadi = step.by_adjoint(), step.by_casadi()
+    (node,) = nodes_of(step.a)
+    z = ca.vertcat(step.x, node.unknowns)
+    adjoint = expand(step.x, step.a, ca.SX.sym("eta", 7))
+    rivals = [IiwaStep(setting, method) for method in METHODS[setting]]
     return {
-        "ID": operations(inverse_dynamics),
-        "FD": operations(forward_dynamics),
-        "dID c": operations(ca.jacobian(inverse_dynamics, z)),
-        "dFD c": operations(ca.jacobian(forward_dynamics, step.x)),
-        "dFD a": operations(adjoint.jacobian),
-        "d2 eta'ID c": operations(ca.tril(ca.hessian(step.eta.T @ inverse_dynamics, z)[0])),
-        "d2 eta'FD c": operations(ca.tril(ca.hessian(step.eta.T @ forward_dynamics, step.x)[0])),
+        "ID": operations(node.residual),
+        "FD": min(operations(solved(rival.a)) for rival in rivals),
+        "dID c": operations(ca.jacobian(node.residual, z)),
+        "dFD c": min(operations(ca.jacobian(solved(rival.a), rival.x)) for rival in rivals),
+        "dFD c forward": min(operations(forward_jacobian(solved(rival.a), rival.x)) for rival in rivals),
+        "dFD a": operations(expand(step.x, step.a).jacobian),
+        "d(FD + forces) c": min(operations(ca.jacobian(solved(rival.y), rival.x)) for rival in rivals),
+        "d(FD + forces) a": operations(expand(step.x, step.y).jacobian),
+        "d2 eta'ID c": casadi_hessian(node.residual, z),
+        "d2 eta'FD c": min(casadi_hessian(solved(rival.a), rival.x) for rival in rivals),
         "d2 eta'FD a": operations(ca.tril(adjoint.hessian)),
-        "Euler step c": operations(*fused_casadi(step.x, step.eta_next)),
-        "Euler step a": operations(*fused(step.x, step.eta_next)),
+        "Euler step c": min(operations(*rival.by_casadi()(rival.x, rival.eta)) for rival in rivals),
+        "Euler step a": operations(*step.by_adjoint()(step.x, step.eta)),
     }
 
 
 def main():
     print(describe("casadi"))
     table = {setting: counts(setting) for setting in SETTINGS}
-    print(f"{'operations':14}" + "".join(f"{setting:>15}" for setting in SETTINGS))
+    print(f"{'operations':18}" + "".join(f"{setting:>15}" for setting in SETTINGS))
     for name in table["unconstrained"]:
         bar = f"   (bar, unconstrained: {BARS[name]:,})" if name in BARS else ""
-        print(f"{name:14}" + "".join(f"{table[setting][name]:15,}" for setting in SETTINGS) + bar)
+        print(f"{name:18}" + "".join(f"{table[setting][name]:15,}" for setting in SETTINGS) + bar)
     print("\nEuler step: Jacobian and Hessian of q + h v, v + h a in (tau, q, v), fused.\n")
-    print(f"{'speed-up':14}" + "".join(f"{setting:>15} {'004':>6}" for setting in SETTINGS))
-    for row, name in enumerate(("dFD", "d2 eta'FD")):
-        ratios = [(table[s][f"{name} c"] / table[s][f"{name} a"], PAPER[s][row]) for s in SETTINGS]
-        print(f"{name:14}" + "".join(f"{ours:14.2f}x {theirs:5.2f}x" for ours, theirs in ratios))
-    step = [table[s]["Euler step c"] / table[s]["Euler step a"] for s in SETTINGS]
-    print(f"{'Euler step':14}" + "".join(f"{ratio:14.2f}x {'':6}" for ratio in step))
+    print(f"{'speed-up a over c':18}" + "".join(f"{setting:>15} {'004':>6}" for setting in SETTINGS))
+    for s in SETTINGS:
+        table[s]["dFD forward c"], table[s]["dFD forward a"] = table[s]["dFD c forward"], table[s]["dFD a"]
+    for name in ("dFD", "dFD forward", "d(FD + forces)", "d2 eta'FD", "Euler step"):
+        ratios = [table[s][f"{name} c"] / table[s][f"{name} a"] for s in SETTINGS]
+        paper = [f"{ratio:5.2f}x" for ratio in PAPER[name]] if name in PAPER else ["", ""]
+        print(f"{name:18}" + "".join(f"{ours:14.2f}x {theirs:>6}" for ours, theirs in zip(ratios, paper)))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python bench/adjoint_time.py
 
 Beside it: the same function by CasADi's automatic differentiation through the same compiler, and Pinocchio's analytic
-first derivatives of the accelerations alone, called from Python (about 0.7 us of each call is Python's; 004's constrained
-case needs the dynamics before its derivatives, both are timed). Best of interleaved rounds, one core.
+first derivatives of the accelerations alone, called from Python (about 0.7 us a call is Python's; with constraints
+the dynamics come before their derivatives, both are timed). Best of interleaved rounds, one core.
 """
 
 import time

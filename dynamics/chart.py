@@ -1,8 +1,8 @@
 """Local coordinates of the configuration manifold: increments d (nv, 1) about a configuration, joint by joint.
 
-`nudged` is the robot at q moved on by d, `chart` is d as a function of where the robot goes; each undoes the other to second
-order, which is all that second derivatives at d = 0 see. A nudge acts after its joint, in the child's frame. Differentiated
-there at d = 0, a turned vector costs nothing: its derivative is made of its own entries.
+`nudged` is the robot at q moved on by d, `chart` is d as a function of where the robot goes; each undoes the other to
+second order, which is all that second derivatives at d = 0 see. A nudge acts after its joint, in the child's frame:
+there, at d = 0, the derivative of a turned vector costs nothing, for it is made of the vector's own entries.
 """
 
 from __future__ import annotations

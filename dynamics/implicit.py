@@ -1,4 +1,4 @@
-"""Forward dynamics as an implicit node (004 Sec. 6, eqs. 39 to 43): inverse dynamics is the residual, a sweep solves it.
+"""Forward dynamics as an implicit node (004 Sec. 6, eqs. 39 to 43): inverse dynamics is the residual, a sweep solves.
 
 With the constraints' forces among the unknowns y = (a, forces), and R the softness of the soft methods, else 0:
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A question of forward dynamics: the arguments of the methods in `forward`, and whether the constraints are soft."""
+    """What forward dynamics is asked: the arguments of the methods in `forward`, and whether constraints are soft."""
 
     model: Model
     q: Array
@@ -72,21 +72,22 @@ class Problem:
         return rows([joint_forces - self.tau, *missing])
 
 
-def forward_node(problem: Problem, solve: Callable) -> list[ca.SX]:
-    """Accelerations (nv, 1) and each constraint's forces, unknowns of a node; `solve` is a method of `forward`."""
+def forward_node(problem: Problem, methods: Sequence[Callable]) -> list[ca.SX]:
+    """Accelerations (nv, 1) and each constraint's forces, unknowns of a node; of the methods the cheapest solves it."""
     parts = [ca.SX.sym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
-    name = f"forward dynamics of '{problem.model.name}'"
-    implicit(name, y, problem.residual(y), problem.solved(solve), derivatives=ForwardDerivatives(y, problem, solve))
+    choices = [ForwardDerivatives(y, problem, solve) for solve in methods]
+    best = choices[0] if len(choices) == 1 else min(choices, key=ForwardDerivatives.operations)
+    implicit(f"forward dynamics of '{problem.model.name}'", y, problem.residual(y), best.solution, derivatives=best)
     return parts
 
 
 class ForwardDerivatives(Derivatives):
     """The derivatives of g, taken in increments d of the configuration at d = 0.
 
-    The inputs are (d, v, tau), and whatever symbols the demands, the rows and the external forces are made of. While g is
-    differentiated, symbols of its own stand for q, v and tau, whatever expressions those are.
+    The inputs are (d, v, tau), and whatever symbols the demands, the rows and the external forces are made of. While g
+    is differentiated, symbols of its own stand for q, v and tau, whatever expressions those are.
     """
 
     def __init__(self, y: ca.SX, problem: Problem, solve: Callable):
@@ -95,6 +96,16 @@ class ForwardDerivatives(Derivatives):
         self.d, self.q0 = ca.SX.sym("d", model.nv), ca.SX.sym("q0", model.nq)
         self.own = {name: ca.SX.sym(name, getattr(problem, name).shape) for name in ("q", "v", "tau")}
         self.anchors = ((self.q0, ca.SX(problem.q)),)
+
+    @cached_property
+    def solution(self) -> ca.SX:
+        """y by the method."""
+        return self.problem.solved(self.solve)
+
+    def operations(self) -> int:
+        """The instructions of the solution and the inverse together."""
+        both = ca.cse([self.solution, ca.tril(self.inverse)])
+        return ca.Function("both", ca.symvar(ca.veccat(*both)), both).n_instructions()
 
     @cached_property
     def others(self) -> ca.SX:
@@ -117,7 +128,13 @@ class ForwardDerivatives(Derivatives):
 
     @cached_property
     def jacobian(self) -> ca.SX:
-        return self._here(ca.jacobian(self.residual, self._w))
+        """In reverse mode, row by row, which needs the fewest operations."""
+        return self._here(ca.jtimes(self.residual, self._w, ca.SX.eye(self.unknowns.numel()), True).T)
+
+    @cached_property
+    def jacobian_beside_curvature(self) -> ca.SX:
+        """In forward mode, column by column: the curvature needs the same tangents."""
+        return self._here(ca.jtimes(self.residual, self._w, ca.SX.eye(self._w.numel())))
 
     def curvature(self, mu: ca.SX) -> ca.SX:
         return self._here(lower_hessian(self.residual, mu, ca.vertcat(self._w, self.unknowns)))

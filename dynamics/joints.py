@@ -265,5 +265,5 @@ def small_turn(d: Array) -> Rotation:
 
 
 def twice_the_vector_between(q0: Array, q: Array) -> Array:
-    """The rotation vector from one quaternion to another to second order: twice the vector part of what lies between."""
+    """The rotation vector from one quaternion to another to second order: twice the vector part between them."""
     return 2 * quaternion.product(quaternion.conjugate(q0), q)[:3, :]

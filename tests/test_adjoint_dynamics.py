@@ -1,4 +1,4 @@
-"""Derivatives of forward dynamics, free and constrained, beside Pinocchio, automatic differentiation and differences."""
+"""Derivatives of forward dynamics, free and constrained, by Pinocchio, automatic differentiation and differences."""
 
 import casadi as ca
 import numpy as np

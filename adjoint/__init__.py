@@ -11,6 +11,7 @@ from .errors import NodeError
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
 from .quadratic import lower_hessian
+from .relocation import relocate
 
 __all__ = [
     "Check",
@@ -23,5 +24,6 @@ __all__ = [
     "implicit",
     "lower_hessian",
     "nodes_of",
+    "relocate",
     "solved",
 ]

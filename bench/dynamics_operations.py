@@ -16,6 +16,8 @@ import numpy as np
 from machine import describe
 from mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
 from trisweep.dynamics import load_urdf, point, weld
+from trisweep.dynamics.aba import aba
+from trisweep.dynamics.forward import FORWARD as METHODS
 from trisweep.dynamics.scalar import Factor
 from trisweep.dynamics.spatial import Turn
 from trisweep.problems.robot import example_files, robot
@@ -52,12 +54,11 @@ def operations(function: ca.Function) -> int:
 def forward_operations(model, constraints, method) -> int:
     """Accelerations alone, as in the papers."""
     q, v, tau = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
-    if not constraints and method.startswith("ltl"):
-        from trisweep.dynamics.ltl import ltl
-
-        return operations(ca.Function("f", [q, v, tau], [ltl(model, q, v, tau, [])[0]]))
-    result = model.forward_dynamics(q, v, tau, constraints, method if constraints else None)
-    return operations(ca.Function("f", [q, v, tau], [result[0] if constraints else result]))
+    if constraints or method.startswith("ltl"):
+        result = METHODS[method](model, q, v, tau, constraints)[0]
+    else:
+        result = aba(model, q, v, tau)
+    return operations(ca.Function("f", [q, v, tau], [result]))
 
 
 def osim_operations(model, constraints, method, solve=False) -> int:
@@ -110,7 +111,7 @@ def basics() -> None:
     for name in ("iiwa14", "ur5", "panda", "go1", "allegro", "g1", "talos"):
         model = robot(name)
         q, v, a = (ca.SX.sym(label, size) for label, size in (("q", model.nq), ("v", model.nv), ("a", model.nv)))
-        results = (model.inverse_dynamics(q, v, a), ca.triu(model.mass_matrix(q)), model.forward_dynamics(q, v, a))
+        results = (model.inverse_dynamics(q, v, a), ca.triu(model.mass_matrix(q)), aba(model, q, v, a))
         results = (*results, ca.triu(model.inverse_mass_matrix(q)))
         lines.append([name, model.nv, *(operations(ca.Function("f", [q, v, a], [x])) for x in results)])
     table("Unconstrained", ["robot", "dofs", "RNEA", "CRBA", "ABA", "inverse of M"], lines)
@@ -223,7 +224,8 @@ def squares(folder: Path) -> None:
     say(
         "\nWith every link welded EFPA needs less than PV-OSIMr here, in 002 more: the exponents are the same, but a "
         "joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
-        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator is cheaper."
+        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator "
+        "is cheaper."
     )
 
 

@@ -20,6 +20,8 @@ from machine import describe
 from mechanisms import FEET, HANDS
 from mujoco_twin import mujoco_twin
 from trisweep.dynamics import point, weld
+from trisweep.dynamics.aba import aba
+from trisweep.dynamics.pv_early import pv_early
 from trisweep.native import compile_function, level
 from trisweep.problems.robot import robot, robot_file
 
@@ -55,10 +57,10 @@ def compiled(model, what, constraints):
     if what == "rnea":
         outputs = [model.inverse_dynamics(q, v, x)]
     elif constraints:
-        a, forces = model.forward_dynamics(q, v, x, constraints)
+        a, forces = pv_early(model, q, v, x, constraints)
         outputs = [a, ca.vertcat(*forces)]
     else:
-        outputs = [model.forward_dynamics(q, v, x)]
+        outputs = [aba(model, q, v, x)]
     return compile_function(ca.Function("f", [q, v, x], outputs))
 
 

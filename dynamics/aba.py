@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .articulation import Articulation
 from .motion import Motion, base_acceleration, motion
 from .scalar import Array, pick, place, rows
+from .spatial import Inertia
 
 if TYPE_CHECKING:
     from .model import Model
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
     """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     return sweeps(model, move, H, f, tau)[0]
 
 
-def applied_forces(model: Model, move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
+def applied_forces(inertias: Sequence[Inertia], move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
     """f of every body before the sweeps: external forces less those that keep it turning."""
-    f = [-body.spin_force(W) for body, W in zip(model.lumped, move.W)]
+    f = [-body.spin_force(W) for body, W in zip(inertias, move.W)]
     if external is None:
         return f
     return [force if more is None else force + more for force, more in zip(f, external)]

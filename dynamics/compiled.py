@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..adjoint import solved
-from .constraint import Constraint
+from .constraint import Constraint, listed
 from .errors import ModelError
 from .joints import UNIT_TOLERANCE
 
@@ -40,7 +40,7 @@ class Compiled:
         external: Mapping[str, np.ndarray] | None = None,
     ):
         """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces."""
-        links = tuple(external or ())
+        links, constraints = tuple(external or ()), listed(constraints)
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
@@ -74,6 +74,7 @@ class Compiled:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
         if method == "pv-osim-fast":
             raise ModelError("method 'pv-osim-fast' gives an operator, expected a method that gives a matrix")
+        constraints = listed(constraints)
         key = ("delassus", tuple(c.key for c in constraints), method)
         return self._call(key, lambda q: [self.model.delassus(q, constraints, method)], {"q": q})[0]
 

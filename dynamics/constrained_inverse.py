@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .constraint import Constraint, sites
-from .joints import Floating
 from .kinematics import row_jacobian
 from .motion import transforms
 from .rnea import rnea
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 def motorless(model: Model) -> list[int]:
     """The dofs of floating joints."""
     pairs = zip(model.joints, model.v_slices)
-    return [k for joint, part in pairs if isinstance(joint, Floating) for k in range(part.start, part.stop)]
+    return [k for joint, part in pairs if joint.floats for k in range(part.start, part.stop)]
 
 
 def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:

@@ -29,8 +29,8 @@ HERE = placement(np.eye(3), np.zeros(3))
 # Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
 PERIOD = 0.1
 
-# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on, and
-# with light links it does so earlier.
+# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on,
+# and with light links it does so earlier.
 SOFTNESS = 1e-6
 
 
@@ -122,6 +122,16 @@ def _target(link: str, target) -> Transform | None:
     return placement(R, p)
 
 
+def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The user's constraints, checked to be such."""
+    if isinstance(constraints, Constraint):
+        raise ModelError(f"constraints is the one on '{constraints.link}' itself, expected a list of constraints")
+    for constraint in constraints:
+        if not isinstance(constraint, Constraint):
+            raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
+    return tuple(constraints)
+
+
 @dataclass(frozen=True)
 class Site:
     """Where a constraint holds: rows (m, 6) on a frame placed on a body."""
@@ -156,7 +166,7 @@ class Demand:
 
 def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
     """Where the constraints hold, checked."""
-    found = []
+    found: list[Site] = []
     for constraint in constraints:
         frame = model.frame(constraint.link)
         if constraint.other is not None:

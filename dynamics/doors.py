@@ -20,6 +20,7 @@ from .scalar import Array, any_not_finite, column, flat, is_symbolic
 if TYPE_CHECKING:
     from .compiled import Compiled
     from .constraint import Constraint
+    from .model import Model
 
 
 class Doors:
@@ -103,10 +104,10 @@ class Doors:
         """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
         vector for each of the constraints, as forward_dynamics returns them.
         """
-        from .constraint import pushed_bodies
+        from .constraint import listed, pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
-        bodies = pushed_bodies(self, self._bodies(external), constraints, forces)
+        bodies = pushed_bodies(self, self._bodies(external), listed(constraints), forces)
         return flat(rnea(self, *state, bodies))
 
     def forward_dynamics(
@@ -128,8 +129,10 @@ class Doors:
         they are not; with None, numbers at such a configuration are handed to "riccati", and symbols take "pv-early" or
         "ltl", whichever needs fewer operations.
         """
+        from .constraint import listed
         from .forward import SOFT, forward_method, symbolic_methods
 
+        constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         problem = (self, *state, constraints, self._bodies(external))
         if is_symbolic(*state):
@@ -142,17 +145,18 @@ class Doors:
             a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
             if method is not None or not constraints:
-                raise ModelError(dependent(constraints, method)) from None
+                raise ModelError(dependent(self, constraints, method)) from None
             a, forces = forward_method(self, constraints, "riccati")(*problem)
         if any_not_finite(a, *forces):
-            raise ModelError(dependent(constraints, method))
+            raise ModelError(dependent(self, constraints, method))
         return (flat(a), tuple(flat(force) for force in forces)) if constraints else flat(a)
 
     def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
         """The method forward_dynamics takes for these constraints when none is named, and the reason."""
+        from .constraint import listed
         from .forward import choose
 
-        return choose(self, constraints)
+        return choose(self, listed(constraints))
 
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim"):
         """J M^-1 J' (m, m), rows in the order of the constraints.
@@ -160,21 +164,25 @@ class Doors:
         method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
         (m, k).
         """
+        from .constraint import listed
         from .forward import DELASSUS, named
 
+        constraints = listed(constraints)
         if not constraints:
             raise ModelError("delassus got no constraints, expected at least one")
         try:
             return named(DELASSUS, method)(self, self.configuration(q), constraints)
         except ZeroDivisionError:
-            raise ModelError(dependent(constraints, method)) from None
+            raise ModelError(dependent(self, constraints, method)) from None
 
     def constrained_inverse_dynamics(
         self, q, v, a, constraints: Sequence[Constraint], external: Mapping[str, Array] | None = None
     ):
         """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
         from .constrained_inverse import constrained_inverse
+        from .constraint import listed
 
+        constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
         try:
             tau, forces = constrained_inverse(self, *state, constraints, self._bodies(external))
@@ -218,10 +226,11 @@ class Doors:
         return bodies
 
 
-def dependent(constraints: Sequence[Constraint], method: str | None) -> str:
-    """The sentence for rows that depend on each other, or a body without inertia."""
+def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
+    """The sentence for rows that depend on each other, or a joint without inertia to move."""
     if not constraints:
-        return "a joint moves no mass, expected bodies with inertia along every joint's motion"
+        names = ", ".join(f"'{name}'" for name in model.massless_joints())
+        return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
     return (
         f"constraints on {links}: their rows depend on each other at this configuration, but method "

@@ -16,7 +16,7 @@ import numpy as np
 from . import quaternion
 from .errors import ModelError
 from .scalar import Array, arctan2, columns, cos, dot, entry, known_norm, rows, sin, sqrt
-from .spatial import STILL, Rotation, Turn
+from .spatial import STILL, Inertia, Rotation, Turn
 
 # How far from 1 the norm of a quaternion or of a (cos, sin) pair may be.
 UNIT_TOLERANCE = 1e-6
@@ -31,6 +31,7 @@ class Joint:
 
     nq: ClassVar[int] = 1
     unit: ClassVar[slice] = slice(0, 0)
+    floats: ClassVar[bool] = False
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -42,6 +43,10 @@ class Joint:
 
     def place(self, q: Array) -> tuple[Turn | Rotation, Array]:
         raise NotImplementedError
+
+    def unmoved(self, body: Inertia) -> Inertia:
+        """The matter of its child that the joint does not move, however it turns or slides."""
+        return Inertia.zero()
 
     def neutral(self) -> np.ndarray:
         return np.zeros((self.nq, 1))
@@ -95,6 +100,11 @@ class Revolute(Joint):
 
     def nudge(self, d):
         return Turn(self.axis, cos(d), sin(d)), np.zeros((3, 1))
+
+    def unmoved(self, body):
+        on_axis = np.zeros((3, 3))
+        on_axis[self.axis, self.axis] = 1.0
+        return Inertia(body.m, on_axis @ body.h, on_axis @ body.J @ on_axis)
 
 
 class Continuous(Revolute):
@@ -150,6 +160,9 @@ class Spherical(Joint):
 
     def place(self, q):
         return Rotation(quaternion.matrix(q)), np.zeros((3, 1))
+
+    def unmoved(self, body):
+        return Inertia(body.m, np.zeros((3, 1)), np.zeros((3, 3)))
 
     def neutral(self):
         return np.array([[0.0], [0.0], [0.0], [1.0]])
@@ -221,6 +234,7 @@ class Floating(Joint):
 
     nq = 7
     unit = slice(3, 7)
+    floats = True
 
     @property
     def axes(self) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ def pv_early(
     """Joint accelerations (nv, 1) and the constraints' forces."""
     move = motion(model, q, v)
     X, n = move.X, model.size
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     pivots = elimination(model, constraints)
     carried = Carried(demands(model, constraints, v, move), n)
 

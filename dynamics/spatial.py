@@ -213,6 +213,9 @@ class Inertia:
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.J + other.J)
 
+    def __sub__(self, other: Inertia) -> Inertia:
+        return Inertia(self.m - other.m, self.h - other.h, self.J - other.J)
+
     def seen(self, X: Transform) -> Inertia:
         """The same matter in the parent's frame."""
         h = X.inward(self.h)

@@ -1,1 +1,9 @@
 """Optimal-control problems: time, cost, constraints, the solution, MPC."""
+
+from ..riccati import ProblemError
+from .problem import Free, Problem
+from .settings import Settings
+from .solution import Solution
+from .solver import Solver
+
+__all__ = ["Free", "Problem", "ProblemError", "Settings", "Solution", "Solver"]

@@ -7,7 +7,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_oracles import demanded, dense_constrained, mass_matrix, ours, relative, states, twin
-from trisweep.adjoint import solved
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
 from trisweep.dynamics.forward import DELASSUS, FORWARD
 
@@ -43,8 +42,8 @@ CASES = {
 def solve_on_symbols(model, q, v, tau, constraints, method):
     """The SX expressions, evaluated by CasADi itself."""
     symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    a, forces = model.forward_dynamics(*symbols, constraints, method)
-    function = ca.Function("f", symbols, [solved(a), solved(ca.vertcat(*forces))]).map(len(q))
+    a, forces = FORWARD[method](model, *symbols, constraints)
+    function = ca.Function("f", symbols, [a, ca.vertcat(*forces)]).map(len(q))
     return [np.array(x).T for x in function(q.T, v.T, tau.T)]
 
 
@@ -274,9 +273,12 @@ def moved(model, *arguments, **options):
     [
         (lambda m: moved(m, [weld("hand")]), "has no link 'hand', expected one of"),
         (lambda m: moved(m, [weld("iiwa_link_0")]), "fixed to the world"),
+        (lambda m: moved(m, weld("iiwa_flange")), "expected a list of constraints"),
+        (lambda m: moved(m, ["iiwa_flange"]), "constraints holds a str, expected weld, point or Constraint"),
         (lambda m: moved(m, method="ldl"), "method is 'ldl', expected one of"),
         (lambda m: moved(m, [Constraint("iiwa_link_7", np.eye(6), other="x")]), "closes a loop"),
         (lambda m: m.delassus(m.neutral(), [weld("iiwa_flange")], "pv-osim-fast"), "expected a floating base"),
+        (lambda m: moved(m, [weld("iiwa_flange")], "pv-base"), "expected a floating base"),
         (lambda m: m.delassus(m.neutral(), []), "delassus got no constraints, expected at least one"),
         (lambda m: m.forward_dynamics(*symbols(m), [weld("iiwa_flange")], "riccati"), "got symbols, expected numbers"),
         (lambda m: Constraint("a", np.eye(7)), r"K has shape \(7, 7\), expected 1 to 6 rows of 6"),

@@ -1,11 +1,16 @@
 """Models: files, the builder, the manifold, and the sentences for what is wrong."""
 
+import copy
+import pickle
+
 import casadi as ca
 import numpy as np
+import pinocchio as pin
 import pytest
 import trisweep as ts
 from robot_oracles import ROBOTS, ours, states, twin
 from trisweep.dynamics import Constraint, ModelBuilder, ModelError, load_mjcf, load_urdf, random_tree
+from trisweep.problems.robot import EXAMPLES, robot_file
 
 URDF = """
 <robot name="small">
@@ -175,6 +180,25 @@ def test_a_model_is_immutable_and_repeatable():
     again = random_tree(5, 3)
     q, v, tau = (x[0] for x in states(model, 1))
     assert (model.forward_dynamics(q, v, tau) == again.forward_dynamics(q, v, tau)).all()
+
+
+def test_a_model_can_be_pickled_and_copied():
+    model = ours("go1")
+    q, v, tau = (x[0] for x in states(model, 1))
+    a = model.compiled.forward_dynamics(q, v, tau)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert other.frame("FR_foot").body == model.frame("FR_foot").body
+        assert np.allclose(other.forward_dynamics(q, v, tau), a, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_ready_robot_loads_and_moves_as_in_pinocchio(name):
+    path, floats = str(robot_file(name)), EXAMPLES[name][1]
+    other = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floats else pin.buildModelFromUrdf(path)
+    model = ts.robot(name)
+    q, v, tau = (x[0] for x in states(model, 1))
+    expected = pin.aba(other, other.createData(), q, v, tau)
+    assert np.abs(model.forward_dynamics(q, v, tau) - expected).max() < 1e-8 * np.abs(expected).max()
 
 
 def test_a_batch_of_machine_code_has_the_shapes_of_its_arguments():

@@ -16,7 +16,6 @@ import numpy as np
 
 from ..articulation import Articulation, articulate
 from ..constraint import Constraint, Site, sites
-from ..joints import Floating
 from ..motion import transforms
 from ..scalar import Array, rows, symmetric
 from ..spatial import Transform
@@ -39,7 +38,7 @@ def pv_osimr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array
     """J M^-1 J' (m, m). A floating base is ground first; its share K_b H_b^-1 K_b' comes last (000 eq. 48)."""
     X, where = transforms(model, q), sites(model, constraints)
     joints = articulate(model, X)
-    ground = 0 if isinstance(model.joints[0], Floating) and -1 not in model.parents[1:] else -1
+    ground = 0 if model.has_floating_base else -1
     stretches = backward(model, X, joints, where, ground)
 
     Omega: dict[int, Array] = {}

@@ -83,6 +83,6 @@ def without_unused(program: Program) -> Program:
             number[k] = len(new)
             new.operations.append(operation)
             arguments = program.arguments[k]
-            new.arguments.append(arguments if operation in LEAVES else tuple(number[v] for v in arguments))
+            new.arguments.append(arguments if operation in LEAVES else tuple([number[v] for v in arguments]))
     new.outputs = [(place, number[value]) for place, value in program.outputs]
     return new

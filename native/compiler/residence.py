@@ -78,14 +78,15 @@ def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[
     loads: list[list[int]] = []
     spilled: set[int] = set()
     next_use: dict[int, int] = {}  # of the values in registers
+    operations, arguments_of = program.operations, program.arguments
     for piece in pieces:
         spilled.update(next_use)
         next_use.clear()
         for k in piece:
-            if program.operations[k] in CALLS:
+            if operations[k] in CALLS:
                 spilled.update(next_use)
                 next_use.clear()
-            arguments = set(program.arguments[k])
+            arguments = set(arguments_of[k])
             loads.append([value for value in arguments if value not in next_use])
             for value in arguments:
                 uses = pending[value]

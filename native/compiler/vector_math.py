@@ -78,7 +78,7 @@ def definitions(operations: set[str], lanes: int, fused: bool) -> str:
     text = [_lanewise(name, lanes) for name in wanted]
     library = set(wanted)
     if operations & {"sin", "cos"}:
-        text.append(_sincos(lanes) if fused else _lanewise_sincos("vector_sincos", lanes))
+        text.append(_SineCosine(lanes).text() if fused else _lanewise_sincos("vector_sincos", lanes))
         if fused:
             text.append(_lanewise_sincos("library_sincos", lanes))
         library |= {"sin", "cos"}
@@ -115,102 +115,128 @@ def _lanewise_sincos(symbol: str, lanes: int) -> str:
     return "\n".join([*lines, f"ret {P} %both", "}"])
 
 
-def _sincos(lanes: int) -> str:
-    V, I, B, suffix = vector_type(lanes), f"<{lanes} x i64>", f"<{lanes} x i1>", f"v{lanes}f64"
-    P = pair_type(lanes)
+class _SineCosine:
+    """The lines of `vector_sincos`, for one number of lanes."""
 
-    def number(x: float) -> str:
-        return splat(x, lanes)
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self.V, self.I, self.B = vector_type(lanes), f"<{lanes} x i64>", f"<{lanes} x i1>"
 
-    def whole(x: int) -> str:
-        return "<" + ", ".join([f"i64 {x}"] * lanes) + ">"
+    def number(self, x: float) -> str:
+        return splat(x, self.lanes)
 
-    def fma(result: str, a: str, b: str, c: str) -> str:
-        return f"%{result} = call {V} @llvm.fma.{suffix}({V} {a}, {V} {b}, {V} {c})"
+    def whole(self, x: int) -> str:
+        return "<" + ", ".join([f"i64 {x}"] * self.lanes) + ">"
 
-    def polynomial(name: str, coefficients: tuple[float, ...]) -> list[str]:
-        lines, above = [], number(coefficients[-1])
+    def fma(self, result: str, a: str, b: str, c: str) -> str:
+        V = self.V
+        return f"%{result} = call {V} @llvm.fma.v{self.lanes}f64({V} {a}, {V} {b}, {V} {c})"
+
+    def polynomial(self, name: str, coefficients: tuple[float, ...]) -> list[str]:
+        """%<name>0 is the polynomial of %z with these coefficients, lowest first."""
+        lines, above = [], self.number(coefficients[-1])
         for i in range(len(coefficients) - 2, -1, -1):
-            lines.append(fma(f"{name}{i}", above, "%z", number(coefficients[i])))
+            lines.append(self.fma(f"{name}{i}", above, "%z", self.number(coefficients[i])))
             above = f"%{name}{i}"
         return lines
 
-    # 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the lowest bits.
-    rounder = 6755399441055744.0
-    return "\n".join(
-        [
-            f"define {P} @vector_sincos({V} %x) {{",
-            f"%size = call {V} @llvm.fabs.{suffix}({V} %x)",
-            f"%near = fcmp olt {V} %size, {number(REDUCTION_LIMIT)}",
-            fma("shifted", "%x", number(2 / 3.141592653589793), number(rounder)),
+    def reduction(self) -> list[str]:
+        """%x = n pi/2 + %r + %tail; the lowest bits of %quadrant are those of n."""
+        V, number = self.V, self.number
+        rounder = 1.5 * 2.0**52  # adding it rounds to a whole number and leaves that in the lowest bits
+        return [
+            self.fma("shifted", "%x", number(1 / HALF_PI[0]), number(rounder)),
             f"%n = fsub {V} %shifted, {number(rounder)}",
-            f"%quadrant = bitcast {V} %shifted to {I}",
-            fma("r1", "%n", number(-HALF_PI[0]), "%x"),
+            f"%quadrant = bitcast {V} %shifted to {self.I}",
+            self.fma("r1", "%n", number(-HALF_PI[0]), "%x"),
             # r1 is exact; r + tail is r1 less the other two parts, with what each rounding lost.
             f"%part2 = fmul {V} %n, {number(HALF_PI[1])}",
             f"%minus_part2 = fneg {V} %part2",
-            fma("part2_lost", "%n", number(HALF_PI[1]), "%minus_part2"),
+            self.fma("part2_lost", "%n", number(HALF_PI[1]), "%minus_part2"),
             f"%r = fsub {V} %r1, %part2",
             f"%taken = fsub {V} %r1, %r",
             f"%r_lost = fsub {V} %taken, %part2",
             f"%lost = fsub {V} %r_lost, %part2_lost",
-            fma("tail", "%n", number(-HALF_PI[2]), "%lost"),
+            self.fma("tail", "%n", number(-HALF_PI[2]), "%lost"),
+        ]
+
+    def polynomials(self) -> list[str]:
+        """%sin_r = r + (r^3 S(z) + tail (1 - z/2)) and %cos_r = h + ((1 - h) - z/2 - r tail + z^2 C(z)), where
+        z = r^2 and h = 1 - z/2, rounded."""
+        V, number = self.V, self.number
+        return [
             f"%z = fmul {V} %r, %r",
-            # sin(r + tail) = r + (r^3 S(z) + tail (1 - z/2))
-            *polynomial("s", SIN_COEFFICIENTS),
+            *self.polynomial("s", SIN_COEFFICIENTS),
             f"%rz = fmul {V} %r, %z",
-            fma("slope", "%z", number(-0.5), number(1.0)),
+            self.fma("slope", "%z", number(-0.5), number(1.0)),
             f"%slope_tail = fmul {V} %slope, %tail",
-            fma("sin_rest", "%rz", "%s0", "%slope_tail"),
+            self.fma("sin_rest", "%rz", "%s0", "%slope_tail"),
             f"%sin_r = fadd {V} %r, %sin_rest",
-            # cos(r + tail) = h + ((1 - h) - z/2 + z^2 C(z) - r tail) with h = 1 - z/2 rounded
-            *polynomial("c", COS_COEFFICIENTS),
+            *self.polynomial("c", COS_COEFFICIENTS),
             f"%half_z = fmul {V} %z, {number(0.5)}",
             f"%h = fsub {V} {number(1.0)}, %half_z",
             f"%h_error = fsub {V} {number(1.0)}, %h",
             f"%h_rest = fsub {V} %h_error, %half_z",
-            f"%zz = fmul {V} %z, %z",
             f"%minus_r = fneg {V} %r",
-            fma("cos_tail", "%minus_r", "%tail", "%h_rest"),
-            fma("cos_rest", "%zz", "%c0", "%cos_tail"),
+            self.fma("cos_tail", "%minus_r", "%tail", "%h_rest"),
+            f"%zz = fmul {V} %z, %z",
+            self.fma("cos_rest", "%zz", "%c0", "%cos_tail"),
             f"%cos_r = fadd {V} %h, %cos_rest",
-            f"%odd_bit = and {I} %quadrant, {whole(1)}",
-            f"%odd = icmp ne {I} %odd_bit, {whole(0)}",
+        ]
+
+    def quadrants(self) -> list[str]:
+        """%sine and %cos: swapped in odd quadrants, sin negated in 2 and 3, cos in 1 and 2."""
+        V, I, B = self.V, self.I, self.B
+        sign = self.whole(-(1 << 63))
+        lines = [
+            f"%odd_bit = and {I} %quadrant, {self.whole(1)}",
+            f"%odd = icmp ne {I} %odd_bit, {self.whole(0)}",
             f"%sin_size = select {B} %odd, {V} %cos_r, {V} %sin_r",
             f"%cos_size = select {B} %odd, {V} %sin_r, {V} %cos_r",
-            # The sign bits: sin is negated in quadrants 2 and 3, cos in 1 and 2.
-            f"%sin_turn = shl {I} %quadrant, {whole(62)}",
-            f"%sin_sign = and {I} %sin_turn, {whole(-(1 << 63))}",
-            f"%next = add {I} %quadrant, {whole(1)}",
-            f"%cos_turn = shl {I} %next, {whole(62)}",
-            f"%cos_sign = and {I} %cos_turn, {whole(-(1 << 63))}",
-            f"%sin_bits = bitcast {V} %sin_size to {I}",
-            f"%cos_bits = bitcast {V} %cos_size to {I}",
-            f"%sin_signed = xor {I} %sin_bits, %sin_sign",
-            f"%cos_signed = xor {I} %cos_bits, %cos_sign",
-            f"%sin_value = bitcast {I} %sin_signed to {V}",
-            f"%cos = bitcast {I} %cos_signed to {V}",
-            # The reduction turns -0 into 0.
-            f"%is_zero = fcmp oeq {V} %x, zeroinitializer",
-            f"%sin = select {B} %is_zero, {V} %x, {V} %sin_value",
-            f"%first = insertvalue {P} poison, {V} %sin, 0",
-            f"%both = insertvalue {P} %first, {V} %cos, 1",
-            f"%all_near = call i1 @llvm.vector.reduce.and.v{lanes}i1({B} %near)",
-            "br i1 %all_near, label %done, label %far",
-            "done:",
-            f"ret {P} %both",
-            "far:",
-            f"%library = call {P} @library_sincos({V} %x)",
-            f"%library_sin = extractvalue {P} %library, 0",
-            f"%library_cos = extractvalue {P} %library, 1",
-            f"%mixed_sin = select {B} %near, {V} %sin, {V} %library_sin",
-            f"%mixed_cos = select {B} %near, {V} %cos, {V} %library_cos",
-            f"%mixed_first = insertvalue {P} poison, {V} %mixed_sin, 0",
-            f"%mixed = insertvalue {P} %mixed_first, {V} %mixed_cos, 1",
-            f"ret {P} %mixed",
-            "}",
-            f"declare {V} @llvm.fma.{suffix}({V}, {V}, {V})",
-            f"declare {V} @llvm.fabs.{suffix}({V})",
-            f"declare i1 @llvm.vector.reduce.and.v{lanes}i1({B})",
+            f"%next_quadrant = add {I} %quadrant, {self.whole(1)}",
         ]
-    )
+        for name, quadrant in (("sin", "%quadrant"), ("cos", "%next_quadrant")):
+            lines += [
+                f"%{name}_turn = shl {I} {quadrant}, {self.whole(62)}",
+                f"%{name}_sign = and {I} %{name}_turn, {sign}",
+                f"%{name}_bits = bitcast {V} %{name}_size to {I}",
+                f"%{name}_signed = xor {I} %{name}_bits, %{name}_sign",
+                f"%{name} = bitcast {I} %{name}_signed to {V}",
+            ]
+        return [
+            *lines,
+            f"%is_zero = fcmp oeq {V} %x, zeroinitializer",
+            f"%sine = select {B} %is_zero, {V} %x, {V} %sin",  # for the reduction turns -0 into 0
+        ]
+
+    def text(self) -> str:
+        V, B, P = self.V, self.B, pair_type(self.lanes)
+        return "\n".join(
+            [
+                f"define {P} @vector_sincos({V} %x) {{",
+                *self.reduction(),
+                *self.polynomials(),
+                *self.quadrants(),
+                f"%first = insertvalue {P} poison, {V} %sine, 0",
+                f"%both = insertvalue {P} %first, {V} %cos, 1",
+                f"%size = call {V} @llvm.fabs.v{self.lanes}f64({V} %x)",
+                f"%near = fcmp olt {V} %size, {self.number(REDUCTION_LIMIT)}",
+                f"%all_near = call i1 @llvm.vector.reduce.and.v{self.lanes}i1({B} %near)",
+                "br i1 %all_near, label %done, label %far",
+                "done:",
+                f"ret {P} %both",
+                "far:",
+                f"%library = call {P} @library_sincos({V} %x)",
+                f"%library_sin = extractvalue {P} %library, 0",
+                f"%library_cos = extractvalue {P} %library, 1",
+                f"%mixed_sin = select {B} %near, {V} %sine, {V} %library_sin",
+                f"%mixed_cos = select {B} %near, {V} %cos, {V} %library_cos",
+                f"%mixed_first = insertvalue {P} poison, {V} %mixed_sin, 0",
+                f"%mixed = insertvalue {P} %mixed_first, {V} %mixed_cos, 1",
+                f"ret {P} %mixed",
+                "}",
+                f"declare {V} @llvm.fma.v{self.lanes}f64({V}, {V}, {V})",
+                f"declare {V} @llvm.fabs.v{self.lanes}f64({V})",
+                f"declare i1 @llvm.vector.reduce.and.v{self.lanes}i1({B})",
+            ]
+        )

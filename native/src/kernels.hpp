@@ -118,6 +118,15 @@ inline void fill_zero(int size, double* to) {
     for (int i = 0; i < size; i += W) store(to + i, vec{});
 }
 
+inline double largest_entry(int size, const double* x) {
+    double largest = 0.0;
+    for (int i = 0; i < size; ++i) {
+        const double entry = std::fabs(x[i]);
+        if (entry > largest) largest = entry;
+    }
+    return largest;
+}
+
 // y += SIGN A x. Even and odd columns have sums of their own, which halves the chain of dependent additions.
 template <int SIGN = 1>
 inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {

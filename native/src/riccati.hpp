@@ -363,12 +363,6 @@ private:
         multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
     }
 
-    static double largest_entry(int count, const double* values) {
-        double largest = 0.0;
-        for (int i = 0; i < count; ++i) largest = std::max(largest, std::fabs(values[i]));
-        return largest;
-    }
-
     static double worse(double a, double b) { return b > a || b != b ? b : a; }
 
     static void start(int count, const double* from, double* values, double* terms) {

@@ -1,0 +1,49 @@
+"""An expression at another point, with the nodes it rests on laid out again there.
+
+`ca.substitute` alone would leave the unknowns of a node where they are: forward dynamics at the middle of a step is another
+node than at its start.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from .derivatives import Derivatives
+from .node import implicit, nodes_of
+
+
+class Relocated(Derivatives):
+    """A node's derivatives with symbols replaced by expressions."""
+
+    def __init__(self, base: Derivatives, old: list[ca.SX], new: list[ca.SX]):
+        self._base, self._old, self._new = base, list(old), list(new)
+        anchors = []
+        for symbols, meaning in base.anchors:
+            fresh = ca.SX.sym("anchor", symbols.numel())
+            anchors.append((fresh, self._move(meaning)))
+            self._old.append(symbols)
+            self._new.append(fresh)
+        self.anchors = tuple(anchors)
+        self.inputs, self.jacobian, self.inverse = map(self._move, (base.inputs, base.jacobian, base.inverse))
+
+    def _move(self, expression: ca.SX) -> ca.SX:
+        return ca.substitute([expression], self._old, self._new)[0]
+
+    def curvature(self, mu: ca.SX) -> ca.SX:
+        frozen = ca.SX.sym("mu", mu.numel())
+        return ca.substitute([self._move(self._base.curvature(frozen))], [frozen], [mu])[0]
+
+
+def relocate(expression: ca.SX, symbols: ca.SX, point: ca.SX) -> ca.SX:
+    """The expression with `symbols` (a column) replaced by the expressions `point` (same size), nodes included.
+
+    With a = forward_dynamics(q, v, tau): relocate(a, q, q + h * v) is the acceleration there.
+    """
+    old, new = [symbols], [point]
+    for node in nodes_of(expression):
+        unknowns = ca.SX.sym(node.name, node.unknowns.numel())
+        residual, solution = ca.substitute([node.residual, node.solution], [*old, node.unknowns], [*new, unknowns])
+        derivatives = Relocated(node.derivatives, [*old, node.unknowns], [*new, unknowns])
+        new.append(implicit(node.name, unknowns, residual, solution, derivatives=derivatives))
+        old.append(node.unknowns)
+    return ca.substitute([expression], old, new)[0]

@@ -1,0 +1,246 @@
+// The interior point as Python sees it: structure and functions once, then parameters, bounds and a guess for each solve.
+#include "bind.hpp"
+#include "restoration.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+namespace trisweep {
+namespace {
+
+class Solver {
+public:
+    Solver(const std::vector<int>& nx, const std::vector<int>& nu, const std::vector<int>& equalities,
+           const std::vector<int>& inequalities, const std::vector<int>& parent, const std::vector<Block>& blocks,
+           int parameters, int stage_parameters)
+        : riccati(nx, nu, equalities, parent, true),
+          horizon(riccati, blocks, inequalities, parameters, stage_parameters),
+          program(riccati, horizon),
+          point(program),
+          restoration(program) {
+        arena.build([this](Arena& a) {
+            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &start}) *vector = a.vector(program.size_v);
+        });
+        point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
+    }
+
+    void set_parameters(Vector shared, Matrix of_stages) {
+        expect(shared.size() == std::size_t(horizon.parameter_count) && of_stages.shape(0) == riccati.stages.size() &&
+                   of_stages.shape(1) == std::size_t(horizon.stage_parameter_count),
+               "parameters have the wrong size");
+        std::copy_n(shared.data(), shared.size(), horizon.parameters);
+        std::copy_n(of_stages.data(), of_stages.size(), horizon.stage_parameters);
+    }
+
+    // Of all stages' (u, x), and of all stages' inequalities; infinite where there is none.
+    void set_bounds(Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
+        std::fill_n(low, program.size_v, -INFINITY);
+        std::fill_n(high, program.size_v, INFINITY);
+        spread_z(z_low, low), spread_z(z_high, high), spread_c(c_low, low), spread_c(c_high, high);
+    }
+
+    void set_guess(Vector z) {
+        std::fill_n(start, program.size_v, 0.0);
+        spread_z(z, start);
+    }
+
+    int solve(const Settings& settings) {
+        solved_once = false;
+        {
+            nb::gil_scoped_release release;
+            point.settings = settings;
+            point.deadline = settings.seconds < 1e8 ? Stopwatch::clock::now() + std::chrono::duration_cast<Stopwatch::clock::duration>(
+                                                                                    std::chrono::duration<double>(settings.seconds))
+                                                    : Stopwatch::clock::time_point::max();
+            point.records.clear();
+            point.records.reserve(std::size_t(std::min(settings.iterations, 100000)) + 2);
+            point.times = {};
+            point.iteration = 0;
+            point.interrupted = [] {
+                nb::gil_scoped_acquire acquire;
+                return PyErr_CheckSignals() != 0;
+            };
+            const auto begin = Stopwatch::clock::now();
+            status = prepare() ? point.run() : Status::not_finite;
+            seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
+        }
+        if (status == Status::interrupted) PyErr_Clear();
+        solved_once = true;
+        return int(status);
+    }
+
+    // All stages' (u, x); multipliers of dynamics (nx of every stage but the root), equalities, inequalities; of bounds of (u, x).
+    nb::dict result() {
+        nb::dict out;
+        std::size_t z = 0, x = 0, g = 0, c = 0;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            z += s.nu + s.nx, x += k ? s.nx : 0, g += s.ng, c += horizon.inequality_count[k];
+        }
+        double *to_z, *to_low, *to_high, *to_lambda, *to_eta, *to_nu, *to_b, *to_g, *to_c;
+        out["z"] = new_array({z}, to_z), out["lower"] = new_array({z}, to_low), out["upper"] = new_array({z}, to_high);
+        out["dynamics"] = new_array({x}, to_lambda), out["equalities"] = new_array({g}, to_eta), out["inequalities"] = new_array({c}, to_nu);
+        out["dynamics_residual"] = new_array({x}, to_b), out["equalities_residual"] = new_array({g}, to_g);
+        out["inequalities_residual"] = new_array({c}, to_c);
+        std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
+        for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
+        for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
+        const double f = horizon.objective_scale;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int i = 0; i < s.nu + s.nx; ++i) {
+                const int at = s.at_z + (i < s.nu ? i : s.up + i - s.nu);
+                *to_z++ = point.v[at], *to_low++ = low_dual[at] / f, *to_high++ = high_dual[at] / f;
+            }
+            for (int i = 0; k && i < s.nx; ++i) *to_lambda++ = point.y[s.at_x + i] / f, *to_b++ = point.r[s.at_x + i];
+            for (int i = s.at_g; i < s.at_g + s.ng; ++i) {
+                *to_eta++ = point.y[program.at_eta() + i] * horizon.equality_scale[i] / f;
+                *to_g++ = point.r[program.at_eta() + i] / horizon.equality_scale[i];
+            }
+            for (int i = horizon.at_c[k]; i < horizon.at_c[k] + horizon.inequality_count[k]; ++i) {
+                *to_nu++ = point.y[program.at_nu() + i] * horizon.inequality_scale[i] / f;
+                *to_c++ = point.r[program.at_nu() + i] / horizon.inequality_scale[i];
+            }
+        }
+        out["objective"] = point.f / f;
+        out["seconds"] = seconds;
+        out["seconds_functions"] = point.times.functions, out["seconds_linear"] = point.times.linear;
+        out["evaluations"] = point.times.evaluations, out["differentiations"] = point.times.differentiations;
+        out["factorizations"] = point.times.factorizations;
+        out["iterations"] = point.iteration;
+        out["mu"] = point.mu;
+        out["fault"] = nb::make_tuple(horizon.faulty_block, horizon.faulty_stage, horizon.faulty_row);
+        return out;
+    }
+
+    // One row an iteration: objective, infeasibility, dual infeasibility, complementarity, mu, step, delta, alphas, trials, kind.
+    nb::list records() const {
+        nb::list rows;
+        for (const Record& r : point.records)
+            rows.append(nb::make_tuple(r.iteration, r.objective / horizon.objective_scale, r.infeasibility, r.dual_infeasibility,
+                                       r.complementarity, r.mu, r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials,
+                                       std::string(1, r.kind)));
+        return rows;
+    }
+
+    // The feedback du = K dx of a stage's last direction: (nu, nx).
+    Array gain(int k) {
+        expect(k >= 0 && std::size_t(k) < riccati.stages.size(), "no such stage");
+        const Riccati::Stage& s = riccati.stages[k];
+        double* K;
+        Array out = new_array({std::size_t(s.nu), std::size_t(s.nx)}, K);
+        std::vector<double> constant(s.nu + 1);
+        if (solved_once) riccati.feedback(k, K, constant.data());
+        return out;
+    }
+
+private:
+    // The starting point: scaling, v inside its bounds, slacks, multipliers, mu.
+    bool prepare() {
+        const Settings& settings = point.settings;
+        std::copy_n(start, program.size_v, point.v);
+        std::copy_n(low, program.size_v, scaled_low);
+        std::copy_n(high, program.size_v, scaled_high);
+        program.set_bounds(scaled_low, scaled_high);
+        push_inside(program, settings.bound_push, point.v, scaled_low);
+        constexpr double LARGEST_DERIVATIVE = 100.0;
+        if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        std::copy_n(low, program.size_v, scaled_low);
+        for (int i = 0; i < horizon.size_c; ++i) {
+            scaled_low[program.at_slack() + i] *= horizon.inequality_scale[i];
+            scaled_high[program.at_slack() + i] *= horizon.inequality_scale[i];
+        }
+        program.set_bounds(scaled_low, scaled_high);
+        double* slack = point.v + program.at_slack();
+        std::fill_n(slack, horizon.size_c, 0.0);
+        double objective;
+        if (!program.evaluate(point.v, objective, point.r)) return false;
+        std::copy_n(point.r + program.at_nu(), horizon.size_c, slack);
+        push_inside(program, settings.bound_push, point.v, scaled_low);
+        std::fill_n(program.lower.dual, program.lower.count, 1.0);
+        std::fill_n(program.upper.dual, program.upper.count, 1.0);
+        point.mu = settings.initial_barrier;
+        return point.estimate_multipliers();
+    }
+
+    void spread_z(const Vector& from, double* to) const {
+        std::size_t size = 0;
+        for (const Riccati::Stage& s : riccati.stages) size += s.nu + s.nx;
+        expect(from.size() == size, "a vector along (u, x) has the wrong length");
+        const double* at = from.data();
+        for (const Riccati::Stage& s : riccati.stages) {
+            std::copy_n(at, s.nu, to + s.at_z);
+            std::copy_n(at + s.nu, s.nx, to + s.at_z + s.up);
+            at += s.nu + s.nx;
+        }
+    }
+
+    void spread_c(const Vector& from, double* to) const {
+        std::size_t size = 0;
+        for (int count : horizon.inequality_count) size += count;
+        expect(from.size() == size, "a vector along the inequalities has the wrong length");
+        const double* at = from.data();
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            std::copy_n(at, horizon.inequality_count[k], to + program.at_slack() + horizon.at_c[k]);
+            at += horizon.inequality_count[k];
+        }
+    }
+
+    Riccati riccati;
+    Horizon horizon;
+    OptimalControl program;
+    InteriorPoint point;
+    Restoration restoration;
+    Arena arena;
+    double *low, *high, *scaled_low, *scaled_high, *start;
+    Status status = Status::stalled;
+    double seconds = 0.0;
+    bool solved_once = false;
+};
+
+}  // namespace
+
+void bind_interior_point(nb::module_& m) {
+    nb::class_<Block>(m, "Block", "One compiled function on a run of stages; see native/src/horizon.hpp.")
+        .def(nb::init<>())
+        .def_rw("first", &Block::first)
+        .def_rw("count", &Block::count)
+        .def_rw("objective", &Block::objective)
+        .def_rw("next", &Block::next)
+        .def_rw("equalities", &Block::equalities)
+        .def_rw("inequalities", &Block::inequalities)
+        .def_rw("at_equality", &Block::at_equality)
+        .def_rw("at_inequality", &Block::at_inequality)
+        .def_rw("jacobian_rows", &Block::jacobian_rows)
+        .def_rw("jacobian_columns", &Block::jacobian_columns)
+        .def_rw("hessian_rows", &Block::hessian_rows)
+        .def_rw("hessian_columns", &Block::hessian_columns)
+        .def("set_values", [](Block& b, std::uintptr_t address, std::int64_t work) {
+            b.values = reinterpret_cast<Evaluate>(address), b.values_work = work;
+        })
+        .def("set_derivatives", [](Block& b, std::uintptr_t address, std::int64_t work) {
+            b.derivatives = reinterpret_cast<Evaluate>(address), b.derivatives_work = work;
+        });
+    nb::class_<Settings>(m, "Settings")
+        .def(nb::init<>())
+        .def_rw("tolerance", &Settings::tolerance)
+        .def_rw("iterations", &Settings::iterations)
+        .def_rw("seconds", &Settings::seconds)
+        .def_rw("initial_barrier", &Settings::initial_barrier)
+        .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("warm_start", &Settings::warm_start);
+    nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")
+        .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,
+                      const std::vector<int>&, const std::vector<Block>&, int, int>())
+        .def("set_parameters", &Solver::set_parameters)
+        .def("set_bounds", &Solver::set_bounds)
+        .def("set_guess", &Solver::set_guess)
+        .def("solve", &Solver::solve)
+        .def("result", &Solver::result)
+        .def("records", &Solver::records)
+        .def("gain", &Solver::gain);
+}
+
+}  // namespace trisweep

@@ -1,0 +1,133 @@
+// The restoration problem (Wächter and Biegler 2006, Sec. 3.3): a point near the reference with the least violation,
+//
+//     min rho sum(p + n) + zeta/2 |scale (v - reference)|^2   subject to   r(v) - p + n = 0,   p, n >= 0, bounds of v
+//
+// p and n are eliminated row by row:  D = 1/Sigma_p + 1/Sigma_n,   dp = (y - h_p)/Sigma_p,   dn = -(y + h_n)/Sigma_n.
+#pragma once
+
+#include "optimal_control.hpp"
+
+namespace trisweep {
+
+class Elastic : public Program {
+public:
+    static constexpr double RHO = 1000.0;
+
+    explicit Elastic(OptimalControl& base) : base(base) {
+        size_v = base.size_v + 2 * base.size_y;
+        size_y = base.size_y;
+        variables = base.variables + 2 * base.rows;
+        rows = base.rows;
+        arena.build([this](Arena& a) { lay_out(a); });
+    }
+
+    // Start from a point of the base problem: p and n as the barrier wants them, duals of the bounds within rho.
+    void start(const double* v, const double* r, double mu, double* elastic_v) {
+        std::copy_n(v, base.size_v, elastic_v);
+        std::copy_n(v, base.size_v, reference);
+        for (int i = 0; i < base.size_v; ++i) scale[i] = std::min(1.0, 1.0 / std::max(std::fabs(v[i]), 1e-12));
+        zeta = std::sqrt(mu);
+        lower.count = upper.count = 0;
+        const auto inherit = [](const Bounds& from, Bounds& to) {
+            for (int i = 0; i < from.count; ++i, ++to.count)
+                to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
+        };
+        inherit(base.lower, lower);
+        inherit(base.upper, upper);
+        double *p = elastic_v + at_p(), *n = elastic_v + at_n();
+        std::fill_n(p, 2 * base.size_y, 0.0);
+        for (int i = 0; i < base.size_y; ++i) {
+            if (!real_row[i]) continue;
+            const double half = (mu - RHO * r[i]) / (2.0 * RHO);
+            n[i] = half + std::sqrt(half * half + mu * r[i] / (2.0 * RHO));
+            p[i] = r[i] + n[i];
+            for (int at : {at_p() + i, at_n() + i}) {
+                lower.at[lower.count] = at, lower.bound[lower.count] = 0.0;
+                lower.dual[lower.count++] = mu / elastic_v[at];
+            }
+        }
+    }
+
+    bool evaluate(const double* v, double& f, double* r) override {
+        const double *p = v + at_p(), *n = v + at_n();
+        const bool finite = base.evaluate(v, f, r);
+        f = 0.0;
+        for (int i = 0; i < base.size_y; ++i) f += RHO * (p[i] + n[i]), r[i] -= p[i] - n[i];
+        for (int i = 0; i < base.size_v; ++i) {
+            const double away = scale[i] * (v[i] - reference[i]);
+            f += 0.5 * zeta * away * away;
+        }
+        return finite;
+    }
+
+    bool differentiate(const double* v, const double* y) override {
+        const double objective = base.horizon.objective_scale;
+        base.horizon.objective_scale = 0.0;
+        const bool finite = base.differentiate(v, y);
+        base.horizon.objective_scale = objective;
+        for (int i = 0; i < base.size_v; ++i) gradient_v[i] = zeta * scale[i] * scale[i] * (v[i] - reference[i]);
+        for (int i = 0; i < base.size_y; ++i) gradient_v[at_p() + i] = gradient_v[at_n() + i] = real_row[i] ? RHO : 0.0;
+        return finite;
+    }
+
+    const double* gradient() const override { return gradient_v; }
+
+    void add_transposed_product(const double* y, double* out) const override {
+        base.add_transposed_product(y, out);
+        for (int i = 0; i < base.size_y; ++i) out[at_p() + i] -= y[i], out[at_n() + i] += y[i];
+    }
+
+    void clear_hessian() override { base.clear_hessian(); }
+
+    void add_barrier(const double* sigma) override {
+        for (int i = 0; i < base.size_v; ++i) base_sigma[i] = sigma[i] + zeta * scale[i] * scale[i];
+        base.add_barrier(base_sigma);
+        for (int i = 0; i < base.size_y; ++i) {
+            sigma_p[i] = real_row[i] ? sigma[at_p() + i] : 1.0;
+            sigma_n[i] = real_row[i] ? sigma[at_n() + i] : 1.0;
+            D[i] = 1.0 / sigma_p[i] + 1.0 / sigma_n[i];
+        }
+    }
+
+    bool factor(double delta) override { return base.factor_soft(delta, D); }
+
+    void direction(const double* h, const double* r, double* dv, double* y) override {
+        const double *h_p = h + at_p(), *h_n = h + at_n();
+        for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / sigma_p[i] - h_n[i] / sigma_n[i];
+        base.direction_soft(h, right, D, dv, y);
+        double *dp = dv + at_p(), *dn = dv + at_n();
+        for (int i = 0; i < base.size_y; ++i) {
+            dp[i] = real_row[i] ? (y[i] - h_p[i]) / sigma_p[i] : 0.0;
+            dn[i] = real_row[i] ? -(y[i] + h_n[i]) / sigma_n[i] : 0.0;
+        }
+    }
+
+private:
+    int at_p() const { return base.size_v; }
+    int at_n() const { return base.size_v + base.size_y; }
+
+    void lay_out(Arena& a) {
+        lower.lay_out(a, size_v);
+        upper.lay_out(a, base.size_v);
+        upper.sign = -1.0;
+        reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
+        gradient_v = a.vector(size_v);
+        for (double** vector : {&sigma_p, &sigma_n, &D, &right}) *vector = a.vector(size_y);
+        real_row = a.indices(size_y);
+        if (!real_row) return;
+        for (std::size_t k = 0; k < base.riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = base.riccati.stages[k];
+            if (k) std::fill_n(real_row + s.at_x, s.nx, 1);
+            std::fill_n(real_row + base.at_eta() + s.at_g, s.ng, 1);
+            std::fill_n(real_row + base.at_nu() + base.horizon.at_c[k], base.horizon.inequality_count[k], 1);
+        }
+    }
+
+    OptimalControl& base;
+    Arena arena;
+    double zeta = 0.0;
+    double *reference, *scale, *base_sigma, *gradient_v, *sigma_p, *sigma_n, *D, *right;
+    int* real_row;  // 0 in the gaps of y
+};
+
+}  // namespace trisweep

@@ -1,0 +1,240 @@
+// The user's functions on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
+//
+// A block is one compiled function on a run of consecutive stages. Its outputs, in this order, are
+//     objective (0 or 1 row), next state (0 or nx of the child), equalities, inequalities
+// A stage may belong to several blocks; their objectives and Hessians add up, their constraint rows stand side by side.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "riccati.hpp"
+
+namespace trisweep {
+
+// The calling convention of compiled code (`native/compiler/driver.py`).
+using Evaluate = void (*)(const double* const* inputs, const std::int64_t* input_strides, double* const* outputs,
+                          const std::int64_t* output_strides, std::int64_t count, double* work);
+
+// What Python hands over for each block. Inputs of `values`: u, x, parameters, parameters of the stage; output: the rows
+// above. `derivatives` takes a weight for each row too, and gives the nonzeros of the Jacobian and of the lower triangle
+// of the Hessian of the weighted sum, whose places in (rows, u and x) are given here.
+struct Block {
+    int first = 0, count = 0;
+    int objective = 0, next = 0, equalities = 0, inequalities = 0;
+    int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
+    Evaluate values = nullptr, derivatives = nullptr;
+    std::int64_t values_work = 0, derivatives_work = 0;
+    std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
+
+    int rows() const { return objective + next + equalities + inequalities; }
+};
+
+// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities.
+struct Values {
+    double objective;
+    double *b, *g, *c;
+};
+
+// Multipliers, in the layout of the values.
+struct Multipliers {
+    double *lambda, *eta, *nu;
+};
+
+class Horizon {
+public:
+    Horizon(Riccati& riccati, std::vector<Block> blocks, const std::vector<int>& inequalities, int parameters,
+            int stage_parameters)
+        : riccati(riccati), blocks(std::move(blocks)), parameter_count(parameters), stage_parameter_count(stage_parameters) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            inequality_count.push_back(inequalities[k]);
+            at_c.push_back(size_c);
+            size_c += padded(inequalities[k]);
+        }
+        arena.build([this](Arena& a) { lay_out(a); });
+        for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
+    }
+
+    // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
+    bool evaluate(const double* z, Values& out) {
+        out.objective = 0.0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            const int rows = block.rows();
+            double* results[] = {value_rows[i]};
+            const std::int64_t strides[] = {rows};
+            call(block, block.values, z, nullptr, results, strides);
+            for (int k = 0; k < block.count; ++k) {
+                const double* row = value_rows[i] + std::ptrdiff_t(k) * rows;
+                for (int r = 0; r < rows; ++r)
+                    if (!(std::fabs(row[r]) <= 1e300)) return faulty_block = int(i), faulty_stage = block.first + k, faulty_row = r, false;
+                const int stage = block.first + k;
+                if (block.objective) out.objective += objective_scale * *row++;
+                if (block.next) {
+                    const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
+                    const double* x = z + child.at_z + child.up;
+                    for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = *row++ - x[r];
+                }
+                scaled(block.equalities, row, equality_scale + at_equality(block, stage), out.g + at_equality(block, stage));
+                row += block.equalities;
+                scaled(block.inequalities, row, inequality_scale + at_inequality(block, stage), out.c + at_inequality(block, stage));
+            }
+        }
+        return true;
+    }
+
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E, G; into C and `gradient` of the
+    // objective. False where a number is not finite.
+    bool differentiate(const double* z, const Multipliers& m) {
+        for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
+        fill_zero(padded(riccati.size_z), gradient);
+        bool finite = true;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            gather_weights(block, m, weight_rows[i]);
+            const int jacobian = int(block.jacobian_rows.size()), hessian = int(block.hessian_rows.size());
+            double* results[] = {jacobian_rows[i], hessian_rows[i]};
+            const std::int64_t strides[] = {jacobian, hessian};
+            call(block, block.derivatives, z, weight_rows[i], results, strides);
+            for (int k = 0; k < block.count; ++k)
+                finite &= scatter(int(i), block.first + k, jacobian_rows[i] + std::ptrdiff_t(k) * jacobian,
+                                  hessian_rows[i] + std::ptrdiff_t(k) * hessian);
+        }
+        return finite;
+    }
+
+    double* C(int stage) const { return inequality_rows[stage]; }  // (n, inequalities): rows as columns along z
+
+    Riccati& riccati;
+    std::vector<Block> blocks;
+    std::vector<int> inequality_count, at_c;  // of each stage
+    int size_c = 0;
+    const int parameter_count, stage_parameter_count;
+    double *parameters, *stage_parameters;  // shared; (stages, stage_parameter_count)
+    double* gradient;                       // of the objective, along z
+    double objective_scale = 1.0;
+    double *equality_scale, *inequality_scale;
+    int faulty_block = -1, faulty_stage = -1, faulty_row = -1;
+
+private:
+    // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
+    struct Places {
+        std::vector<int> gradient, next, equality, inequality, hessian;             // target offsets
+        std::vector<int> from_gradient, from_next, from_equality, from_inequality;  // nonzeros of the Jacobian
+        std::vector<int> equality_row, inequality_row;
+    };
+
+    void lay_out(Arena& a) {
+        const int stages = int(riccati.stages.size());
+        parameters = a.vector(parameter_count);
+        stage_parameters = a.matrix(stage_parameter_count, stages);
+        gradient = a.vector(riccati.size_z);
+        equality_scale = a.vector(riccati.size_g);
+        inequality_scale = a.vector(size_c);
+        inequality_rows.resize(stages);
+        for (int k = 0; k < stages; ++k) inequality_rows[k] = a.matrix(riccati.stages[k].n, inequality_count[k]);
+        const auto count = blocks.size();
+        value_rows.resize(count), weight_rows.resize(count), jacobian_rows.resize(count), hessian_rows.resize(count);
+        std::int64_t most_work = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const Block& block = blocks[i];
+            value_rows[i] = a.matrix(block.rows(), block.count);
+            weight_rows[i] = a.matrix(block.rows(), block.count);
+            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), block.count);
+            hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
+            most_work = std::max({most_work, block.values_work, block.derivatives_work});
+        }
+        work = a.matrix(most_work, 1);
+    }
+
+    int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
+    int at_inequality(const Block& block, int stage) const { return at_c[stage] + block.at_inequality; }
+
+    static void scaled(int count, const double* from, const double* scale, double* to) {
+        for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
+    }
+
+    void call(const Block& block, Evaluate function, const double* z, const double* weights, double* const* results,
+              const std::int64_t* result_strides) {
+        const Riccati::Stage& s = riccati.stages[block.first];
+        const double* inputs[] = {z + s.at_z, z + s.at_z + s.up, parameters,
+                                  stage_parameters + std::ptrdiff_t(block.first) * stage_parameter_count, weights};
+        const std::int64_t strides[] = {s.n, s.n, 0, stage_parameter_count, block.rows()};
+        function(inputs, strides, results, result_strides, block.count, work);
+    }
+
+    void gather_weights(const Block& block, const Multipliers& m, double* to) const {
+        for (int stage = block.first; stage < block.first + block.count; ++stage) {
+            if (block.objective) *to++ = objective_scale;
+            if (block.next) {
+                const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
+                to = std::copy_n(m.lambda + child.at_x, block.next, to);
+            }
+            const int e = at_equality(block, stage), c = at_inequality(block, stage);
+            scaled(block.equalities, m.eta + e, equality_scale + e, to);
+            scaled(block.inequalities, m.nu + c, inequality_scale + c, to + block.equalities);
+            to += block.equalities + block.inequalities;
+        }
+    }
+
+    void find_places(int i) {
+        const Block& block = blocks[i];
+        const Riccati::Stage& s = riccati.stages[block.first];
+        const auto along_z = [&](int column) { return column < s.nu ? column : s.up + column - s.nu; };
+        Places p;
+        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
+            int row = block.jacobian_rows[t];
+            const int column = along_z(block.jacobian_columns[t]);
+            if (row < block.objective) {
+                p.gradient.push_back(column), p.from_gradient.push_back(int(t));
+            } else if ((row -= block.objective) < block.next) {
+                p.next.push_back(column + row * s.n), p.from_next.push_back(int(t));
+            } else if ((row -= block.next) < block.equalities) {
+                p.equality.push_back(column + (block.at_equality + row) * s.n), p.from_equality.push_back(int(t));
+                p.equality_row.push_back(row);
+            } else {
+                row -= block.equalities;
+                p.inequality.push_back(column + (block.at_inequality + row) * s.n), p.from_inequality.push_back(int(t));
+                p.inequality_row.push_back(row);
+            }
+        }
+        for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
+            const int a = along_z(block.hessian_rows[t]), b = along_z(block.hessian_columns[t]);
+            p.hessian.push_back(std::max(a, b) + std::min(a, b) * s.n);
+        }
+        places.push_back(std::move(p));
+    }
+
+    bool scatter(int i, int stage, const double* jacobian, const double* hessian) {
+        const Places& p = places[i];
+        const Block& block = blocks[i];
+        Riccati::Stage& s = riccati.stages[stage];
+        double check = 0.0;
+        for (std::size_t t = 0; t < p.gradient.size(); ++t) {
+            const double entry = objective_scale * jacobian[p.from_gradient[t]];
+            gradient[s.at_z + p.gradient[t]] += entry, check += entry;
+        }
+        if (block.next) {
+            double* E = riccati.stages[s.first_child].E;
+            for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]], check += E[p.next[t]];
+        }
+        const double* equality = equality_scale + at_equality(block, stage);
+        for (std::size_t t = 0; t < p.equality.size(); ++t)
+            s.G[p.equality[t]] = equality[p.equality_row[t]] * jacobian[p.from_equality[t]], check += s.G[p.equality[t]];
+        const double* inequality = inequality_scale + at_inequality(block, stage);
+        double* rows = inequality_rows[stage];
+        for (std::size_t t = 0; t < p.inequality.size(); ++t)
+            rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]], check += rows[p.inequality[t]];
+        for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t], check += hessian[t];
+        if (std::fabs(check) <= 1e300) return true;
+        faulty_block = i, faulty_stage = stage, faulty_row = -1;
+        return false;
+    }
+
+    Arena arena;
+    std::vector<Places> places;
+    std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
+    double* work;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,339 @@
+// The primal-dual interior point with a filter line search of Wächter and Biegler 2006 ("On the implementation of an
+// interior-point filter line-search algorithm for large-scale nonlinear programming", Math. Program. 106), on any `Program`.
+// Equation numbers are that paper's.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "barrier.hpp"
+#include "filter.hpp"
+#include "program.hpp"
+#include "regularization.hpp"
+#include "settings.hpp"
+
+namespace trisweep {
+
+enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, restored };
+
+struct Record {
+    int iteration;
+    double objective, infeasibility, dual_infeasibility, complementarity, mu, step, delta, alpha_primal, alpha_dual;
+    int trials;
+    char kind;  // f: Armijo on the objective, h: less violation, s: second-order correction, r: restoration, t: tiny step
+};
+
+struct Times {
+    double functions = 0.0, linear = 0.0;
+    int evaluations = 0, differentiations = 0, factorizations = 0;
+};
+
+class Stopwatch {
+public:
+    explicit Stopwatch(double& total) : total(total), begin(clock::now()) {}
+    ~Stopwatch() { total += std::chrono::duration<double>(clock::now() - begin).count(); }
+    using clock = std::chrono::steady_clock;
+
+private:
+    double& total;
+    clock::time_point begin;
+};
+
+class InteriorPoint {
+public:
+    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room) {
+        arena.build([this](Arena& a) {
+            const int n = this->program.size_v, m = this->program.size_y;
+            for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &sigma, &residual}) *vector = a.vector(n);
+            for (double** vector : {&y, &y_next, &y_corrected, &r, &r_trial, &r_corrected}) *vector = a.vector(m);
+        });
+    }
+
+    Settings settings;
+    Times times;
+    std::vector<Record> records;
+    std::function<bool()> interrupted = [] { return false; };
+    // Called where no step is acceptable: moves v (and leaves its r and f) to a better one, or says why it cannot.
+    std::function<Status(InteriorPoint&)> restore = [](InteriorPoint&) { return Status::stalled; };
+    // For restoration itself: whether the point is already good enough for the problem it serves.
+    std::function<bool()> good_enough = [] { return false; };
+
+    double *v, *y, *r;  // the point, its multipliers and its residual
+    double f = 0.0, mu = 0.0;
+    double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;
+    Stopwatch::clock::time_point deadline = Stopwatch::clock::time_point::max();
+
+    // From v, y and the duals of the bounds, with mu: to a solution.
+    Status run() {
+        if (!evaluate(v, f, r)) return Status::not_finite;
+        program.refresh_gaps(v);
+        violation = violation_of(r);
+        least_violation = 1e-4 * std::max(1.0, violation);
+        most_violation = 1e4 * std::max(1.0, violation);
+        filter.reset(most_violation);
+        if (!differentiate()) return Status::not_finite;
+        for (;; ++iteration) {
+            measure();
+            note();
+            if (error(0.0) <= settings.tolerance) return Status::solved;
+            if (good_enough()) return Status::restored;
+            if (iteration >= settings.iterations) return Status::iterations;
+            if (Stopwatch::clock::now() > deadline) return Status::seconds;
+            if (interrupted()) return Status::interrupted;
+            update_barrier();
+            if (!find_direction()) return Status::stalled;
+            if (!search()) {
+                filter.add((1.0 - GAMMA_VIOLATION) * violation, barrier_objective - GAMMA_OBJECTIVE * violation);
+                const Status status = restore(*this);
+                if (status != Status::restored) return status;
+                taken = {'r', 0, 0.0, 0.0};
+                program.refresh_gaps(v);
+                violation = violation_of(r);
+            }
+            if (!differentiate()) return Status::not_finite;
+        }
+    }
+
+    // Multipliers of the constraints by least squares at v (eq. 36), zero where they come out large.
+    bool estimate_multipliers() {
+        std::fill_n(y, program.size_y, 0.0);
+        if (!differentiate()) return false;
+        program.clear_hessian();
+        std::copy_n(program.gradient(), program.size_v, h);
+        for (const Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->count; ++i) h[b->at[i]] -= b->sign * b->dual[i];
+        std::fill_n(sigma, program.size_v, 1.0);
+        program.add_barrier(sigma);
+        if (!program.factor(0.0)) return true;
+        std::fill_n(r_corrected, program.size_y, 0.0);
+        program.direction(h, r_corrected, dv, y);
+        if (!(largest_entry(program.size_y, y) <= LARGEST_ESTIMATE)) std::fill_n(y, program.size_y, 0.0);
+        return true;
+    }
+
+    // Whether a point with this objective and these rows would be a clear step ahead of the present one.
+    bool would_accept(const double* point, double objective, const double* rows) const {
+        const double other = violation_of(rows);
+        return other <= RESTORED * violation && filter.accepts(other, barrier_at(point, objective));
+    }
+
+    Program& program;
+    int iteration = 0;
+
+private:
+    static constexpr double GAMMA_VIOLATION = 1e-5, GAMMA_OBJECTIVE = 1e-8;            // sufficient progress (18)
+    static constexpr double S_OBJECTIVE = 2.3, S_VIOLATION = 1.1, DELTA = 1.0;         // switching (19)
+    static constexpr double ETA = 1e-8;                                                // Armijo (20)
+    static constexpr double GAMMA_ALPHA = 0.05;                                        // smallest step (23)
+    static constexpr int CORRECTIONS = 4;                                              // second-order corrections
+    static constexpr double KAPPA_CORRECTION = 0.99;
+    static constexpr double LARGEST_ESTIMATE = 1e3;
+    static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
+
+    struct Taken {
+        char kind = ' ';
+        int trials = 0;
+        double alpha_primal = 0.0, alpha_dual = 0.0;
+    };
+
+    double violation_of(const double* rows) const {
+        double sum = 0.0;
+        for (int i = 0; i < program.size_y; ++i) sum += std::fabs(rows[i]);
+        return sum;
+    }
+
+    double barrier_at(const double* point, double objective) const { return objective + barrier_value(program, point, mu); }
+
+    bool evaluate(const double* point, double& objective, double* rows) {
+        Stopwatch watch(times.functions);
+        ++times.evaluations;
+        return program.evaluate(point, objective, rows);
+    }
+
+    bool differentiate() {
+        Stopwatch watch(times.functions);
+        ++times.differentiations;
+        return program.differentiate(v, y);
+    }
+
+    // The parts of the KKT error (5) at the point.
+    void measure() {
+        std::copy_n(program.gradient(), program.size_v, residual);
+        program.add_transposed_product(y, residual);
+        double dual_sum = 0.0;
+        int bounds = 0;
+        for (const Bounds* b : {&program.lower, &program.upper}) {
+            bounds += b->count;
+            for (int i = 0; i < b->count; ++i) residual[b->at[i]] -= b->sign * b->dual[i], dual_sum += b->dual[i];
+        }
+        constexpr double LARGE = 100.0;
+        const double sum = dual_sum + violation_of(y);
+        scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
+        scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
+        dual_infeasibility = largest_entry(program.size_v, residual);
+        infeasibility = largest_entry(program.size_y, r);
+        complementarity = complementarity_error(0.0);
+    }
+
+    double complementarity_error(double target) const {
+        double worst = 0.0;
+        for (const Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->count; ++i) worst = std::max(worst, std::fabs(b->gap[i] * b->dual[i] - target));
+        return worst;
+    }
+
+    double error(double target) const {
+        return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(target) / scale_complementarity});
+    }
+
+    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough.
+    void update_barrier() {
+        const double smallest = settings.tolerance / 10.0;
+        while (mu > smallest && (error(mu) <= settings.barrier_error * mu || tiny)) {
+            mu = std::max(smallest, std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
+            filter.reset(most_violation);
+            tiny = false;
+        }
+    }
+
+    bool find_direction() {
+        std::copy_n(program.gradient(), program.size_v, h);
+        add_barrier_terms(program, mu, h, sigma);
+        barrier_objective = barrier_at(v, f);
+        Stopwatch watch(times.linear);
+        program.add_barrier(sigma);
+        if (!regularization.factor(program)) return false;
+        ++times.factorizations;
+        program.direction(h, r, dv, y_next);
+        return true;
+    }
+
+    // The backtracking filter line search (A-5). On success the point, f and r are the new ones.
+    bool search() {
+        const double tau = std::max(settings.boundary_fraction, 1.0 - mu);
+        double slope = 0.0, relative = 0.0;
+        for (int i = 0; i < program.size_v; ++i) {
+            slope += h[i] * dv[i];
+            relative = std::max(relative, std::fabs(dv[i]) / (1.0 + std::fabs(v[i])));
+        }
+        double alpha = largest_primal_step(program, dv, tau);
+        if (relative < 10.0 * EPSILON) return take_tiny_step(alpha);
+        const double smallest = smallest_step(slope);
+        taken = {' ', 0, 0.0, 0.0};
+        for (bool first = true; first || alpha > smallest; first = false, alpha *= 0.5) {
+            ++taken.trials;
+            double objective;
+            const bool finite = move(alpha, dv, objective, r_trial);
+            if (finite && accept(alpha, slope, objective, violation_of(r_trial))) return take(alpha, dv, y_next, objective, tau);
+            if (finite && first && violation_of(r_trial) >= violation && correct(alpha, slope, tau)) return true;
+        }
+        return false;
+    }
+
+    // trial = v + alpha d, with objective and rows there.
+    bool move(double alpha, const double* d, double& objective, double* rows) {
+        for (int i = 0; i < program.size_v; ++i) trial[i] = v[i] + alpha * d[i];
+        return evaluate(trial, objective, rows);
+    }
+
+    bool switching(double alpha, double slope) const {
+        return slope < 0.0 && alpha * std::pow(-slope, S_OBJECTIVE) > DELTA * std::pow(violation, S_VIOLATION);
+    }
+
+    bool accept(double alpha, double slope, double objective, double trial_violation) {
+        const double value = barrier_at(trial, objective);
+        const double slack = 10.0 * EPSILON * std::fabs(barrier_objective);
+        if (!(std::fabs(value) <= 1e300) || !filter.accepts(trial_violation, value)) return false;
+        const bool armijo = value - barrier_objective - slack <= ETA * alpha * slope;
+        if (violation <= least_violation && switching(alpha, slope)) {
+            taken.kind = 'f';
+            return armijo;
+        }
+        taken.kind = 'h';
+        const bool progress = trial_violation <= (1.0 - GAMMA_VIOLATION) * violation ||
+                              value - barrier_objective - slack <= -GAMMA_OBJECTIVE * violation;
+        if (!progress) return false;
+        if (!switching(alpha, slope) || !armijo)
+            filter.add((1.0 - GAMMA_VIOLATION) * violation, barrier_objective - GAMMA_OBJECTIVE * violation);
+        return true;
+    }
+
+    // Second-order corrections of a rejected full step (A-5.5 to A-5.9).
+    bool correct(double alpha, double slope, double tau) {
+        double previous = violation;
+        for (int i = 0; i < program.size_y; ++i) r_corrected[i] = alpha * r[i] + r_trial[i];
+        for (int p = 0; p < CORRECTIONS; ++p) {
+            {
+                Stopwatch watch(times.linear);
+                program.direction(h, r_corrected, dv_corrected, y_corrected);
+            }
+            const double step = largest_primal_step(program, dv_corrected, tau);
+            double objective;
+            if (!move(step, dv_corrected, objective, r_trial)) return false;
+            const double trial_violation = violation_of(r_trial);
+            if (accept(alpha, slope, objective, trial_violation)) {
+                taken.kind = 's';
+                return take(step, dv_corrected, y_corrected, objective, tau);
+            }
+            if (trial_violation > KAPPA_CORRECTION * previous) return false;
+            previous = trial_violation;
+            for (int i = 0; i < program.size_y; ++i) r_corrected[i] = step * r_corrected[i] + r_trial[i];
+        }
+        return false;
+    }
+
+    bool take(double alpha, const double* d, const double* y_new, double objective, double tau) {
+        find_dual_steps(program, d, mu);
+        const double alpha_dual = largest_dual_step(program, tau);
+        for (int i = 0; i < program.size_y; ++i) y[i] += alpha * (y_new[i] - y[i]);
+        std::swap(v, trial);
+        std::swap(r, r_trial);
+        f = objective;
+        violation = violation_of(r);
+        program.refresh_gaps(v);
+        take_dual_steps(program, alpha_dual, mu);
+        taken.alpha_primal = alpha, taken.alpha_dual = alpha_dual;
+        return true;
+    }
+
+    // A step within rounding of nothing is taken as it is, and asks for a smaller mu (Sec. 3.9).
+    bool take_tiny_step(double alpha) {
+        double objective;
+        taken = {'t', 1, alpha, alpha};
+        if (!move(alpha, dv, objective, r_trial)) return false;
+        if (tiny && mu <= settings.tolerance / 10.0) return false;
+        tiny = true;
+        return take(alpha, dv, y_next, objective, settings.boundary_fraction);
+    }
+
+    double smallest_step(double slope) const {
+        double bound = GAMMA_VIOLATION;
+        if (slope < 0.0) {
+            bound = std::min(bound, GAMMA_OBJECTIVE * violation / -slope);
+            if (violation <= least_violation)
+                bound = std::min(bound, DELTA * std::pow(violation, S_VIOLATION) / std::pow(-slope, S_OBJECTIVE));
+        }
+        return GAMMA_ALPHA * bound;
+    }
+
+    void note() {
+        records.push_back({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
+                           largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
+                           taken.trials, taken.kind});
+    }
+
+    Arena arena;
+    Filter filter;
+    Regularization regularization;
+    Taken taken;
+    bool tiny = false;
+    double violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
+    double scale_dual = 1.0, scale_complementarity = 1.0;
+    double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;
+};
+
+}  // namespace trisweep

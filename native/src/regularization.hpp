@@ -1,0 +1,33 @@
+// The inertia correction of Wächter and Biegler 2006, Sec. 3.1: the least delta, by trial, that makes the reduced Hessian
+// positive definite; the sweep's own Cholesky is the test.
+#pragma once
+
+#include <algorithm>
+
+#include "program.hpp"
+
+namespace trisweep {
+
+class Regularization {
+public:
+    double delta = 0.0;  // of the last factorization
+
+    bool factor(Program& program) {
+        delta = 0.0;
+        if (program.factor(0.0)) return true;
+        delta = last == 0.0 ? FIRST : std::max(SMALLEST, DECREASE * last);
+        while (!program.factor(delta)) {
+            delta *= last == 0.0 ? FIRST_INCREASE : INCREASE;
+            if (delta > LARGEST) return false;
+        }
+        last = delta;
+        return true;
+    }
+
+private:
+    static constexpr double FIRST = 1e-4, SMALLEST = 1e-20, LARGEST = 1e40;
+    static constexpr double FIRST_INCREASE = 100.0, INCREASE = 8.0, DECREASE = 1.0 / 3.0;
+    double last = 0.0;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,20 @@
+// Every choice of the interior point, one field and one line each. The letters are those of Wächter and Biegler 2006.
+#pragma once
+
+namespace trisweep {
+
+struct Settings {
+    double tolerance = 1e-8;            // scaled KKT error of a solution
+    double acceptable_infeasibility = 1e-6;  // constraint violation above which a stop is called infeasible
+    int iterations = 1000;              // at most
+    double seconds = 1e9;               // at most
+    double initial_barrier = 0.1;       // mu at the start
+    double barrier_factor = 0.2;        // kappa_mu: linear decrease of mu
+    double barrier_power = 1.5;         // theta_mu: superlinear decrease of mu
+    double barrier_error = 10.0;        // kappa_epsilon: a barrier problem is solved to this times mu
+    double boundary_fraction = 0.99;    // tau_min: share of the way to a bound that a step may go, at least
+    double bound_push = 1e-2;           // kappa_1 = kappa_2: how far inside its bounds the start is moved
+    bool warm_start = false;            // take multipliers and barrier from the previous solution
+};
+
+}  // namespace trisweep

@@ -1,0 +1,27 @@
+"""Every choice of a solve, one field and one line each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..riccati import ProblemError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How hard, how long and from where to solve."""
+
+    tolerance: float = 1e-8  # scaled KKT error of a solution
+    iterations: int = 500  # at most
+    seconds: float = np.inf  # at most
+    initial_barrier: float = 0.1  # mu at the start
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "seconds", "initial_barrier"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float)) and value > 0):
+                raise ProblemError(f"Settings: {name} is {value!r}, expected a positive number")
+        if not isinstance(self.iterations, int) or self.iterations < 0:
+            raise ProblemError(f"Settings: iterations is {self.iterations!r}, expected a whole number of at least 0")

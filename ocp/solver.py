@@ -1,0 +1,188 @@
+"""A problem made ready to solve: machine code for its stages and the interior point of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from time import perf_counter
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..native import compile_function, core
+from ..riccati import ProblemError
+from .problem import Free, Problem, Variable
+from .settings import Settings
+from .solution import Solution, Statistics
+from .transcription import Block, Transcription, transcribe
+
+HESSIANS = ("exact", "gauss-newton", "no-dynamics")
+STATUSES = ("solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled")
+
+
+def build(problem: Problem, hessian: str, backend: str) -> Solver:
+    """What `Problem.build` does."""
+    if hessian not in HESSIANS:
+        raise ProblemError(f"build: hessian is {hessian!r}, expected one of {', '.join(map(repr, HESSIANS))}")
+    if backend not in ("native",):
+        raise ProblemError(f"build: backend is {backend!r}, expected 'native'")
+    return Solver(transcribe(problem), hessian)
+
+
+class Solver:
+    """Solves one problem for many parameters and guesses. Safe to use from several threads: one solve at a time."""
+
+    def __init__(self, transcription: Transcription, hessian: str):
+        begin = perf_counter()
+        self.transcription = transcription
+        self.problem = transcription.problem
+        self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
+        self.compiled = [tuple(map(compile_function, pair)) for pair in self.functions]
+        self._lock = Lock()
+        problem, stages = self.problem, transcription.stages
+        nu, nx = transcription.u.numel(), transcription.x.numel()
+        self._core = core.InteriorPoint(
+            [nx] * stages,
+            [nu] * problem.steps + [0],
+            transcription.count("equalities"),
+            transcription.count("inequalities"),
+            list(range(-1, stages - 1)),
+            [_core_block(*each) for each in zip(transcription.blocks, self.functions, self.compiled)],
+            transcription.p.numel(),
+            transcription.p_stage.numel(),
+        )
+        self._bounds = self._collect_bounds()
+        self._core.set_bounds(*self._bounds)
+        self.build_seconds = perf_counter() - begin
+
+    def solve(
+        self, guess: Mapping[str, ArrayLike] | Solution | None = None, settings: Settings | None = None, **parameters: ArrayLike
+    ) -> Solution:
+        """Solve from a guess, with a value for every parameter by its name.
+
+        guess: by the names of states and controls, each one value for all stages or a trajectory, a row a stage; or a
+        Solution. What is not guessed starts at zero, moved inside its bounds.
+        """
+        settings = settings or Settings()
+        shared, of_stages = self._parameters(parameters)
+        z = self._guess(guess)
+        with self._lock:
+            self._core.set_parameters(shared, of_stages)
+            self._core.set_guess(z)
+            status = STATUSES[self._core.solve(_core_settings(settings))]
+            result, records = self._core.result(), self._core.records()
+            gains = [self._core.gain(k) for k in range(self.problem.steps)]
+        return self._solution(status, result, records, gains, settings, (shared, of_stages))
+
+    # --- numbers in
+
+    def _stack(self, of_variable) -> np.ndarray:
+        """(u, x) of all stages in a row, from a function of variable and number of rows that gives (rows, size)."""
+        steps, stages = self.problem.steps, self.transcription.stages
+        u = np.hstack([np.zeros((steps, 0)), *(of_variable(v, steps) for v in self.problem.controls)])
+        x = np.hstack([of_variable(v, stages) for v in self.problem.states])
+        return np.concatenate([np.hstack([u, x[:-1]]).ravel(), x[-1]])
+
+    def _collect_bounds(self) -> tuple[np.ndarray, ...]:
+        def rows(bound):
+            return self._stack(lambda v, count: np.broadcast_to(getattr(v, bound), (count, v.size)))
+
+        low, high = [[] for _ in range(self.transcription.stages)], [[] for _ in range(self.transcription.stages)]
+        for block in self.transcription.blocks:
+            for k in block.stages:
+                low[k] += [term.lower for term in block.inequalities]
+                high[k] += [term.upper for term in block.inequalities]
+        flat = [np.concatenate([np.zeros(0), *(part for stage in side for part in stage)]) for side in (low, high)]
+        return rows("lower"), rows("upper"), *flat
+
+    def _parameters(self, given: Mapping[str, ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
+        known = {v.name for v in self.problem.parameters}
+        for name in given:
+            if name not in known:
+                raise ProblemError(f"solve: there is no parameter '{name}'; the parameters are {', '.join(known) or 'none'}")
+        for name in sorted(known - set(given)):
+            raise ProblemError(f"solve: parameter '{name}' has no value; give it as solve({name}=...)")
+        stages = self.transcription.stages
+        shared = [_rows(v, given[v.name], 1)[0] for v in self.problem.parameters if not v.per_stage]
+        own = [_rows(v, given[v.name], stages) for v in self.problem.parameters if v.per_stage]
+        return np.concatenate([np.zeros(0), *shared]), np.ascontiguousarray(np.hstack([np.zeros((stages, 0)), *own]))
+
+    def _guess(self, guess: Mapping[str, ArrayLike] | Solution | None) -> np.ndarray:
+        values = dict(guess.trajectories if isinstance(guess, Solution) else guess or {})
+        known = {v.name for v in [*self.problem.states, *self.problem.controls]}
+        for name in values:
+            if name not in known:
+                raise ProblemError(f"solve: guess for '{name}', but the variables are {', '.join(sorted(known))}")
+        if isinstance(self.problem.duration, Free):
+            values.setdefault("duration", self.problem.duration.guess)
+        return self._stack(lambda v, count: _rows(v, values.get(v.name, 0.0), count))
+
+    # --- numbers out
+
+    def _solution(self, status, result, records, gains, settings, parameters) -> Solution:
+        u, x = self._cut(result["z"])
+        statistics = Statistics(
+            iterations=result["iterations"],
+            seconds=result["seconds"],
+            seconds_functions=result["seconds_functions"],
+            seconds_linear=result["seconds_linear"],
+            evaluations=result["evaluations"],
+            differentiations=result["differentiations"],
+            factorizations=result["factorizations"],
+            build_seconds=self.build_seconds,
+        )
+        return Solution(
+            solver=self, status=status, settings=settings, u=u, x=x, result=result, records=records, gains=gains,
+            statistics=statistics, parameters=parameters,
+        )  # fmt: skip
+
+    def _cut(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """u (steps, nu) and x (stages, nx) from all stages' (u, x) in a row."""
+        nu, nx = self.transcription.u.numel(), self.transcription.x.numel()
+        body = z[: self.problem.steps * (nu + nx)].reshape(self.problem.steps, nu + nx)
+        return body[:, :nu].copy(), np.vstack([body[:, nu:], z[-nx:]])
+
+
+def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
+    """A value as (count, size): one for all rows, or a row each; a trajectory of all stages may be given for the steps."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ProblemError(f"solve: '{variable.name}' is {value!r}, expected numbers") from None
+    if array.ndim == 1 and array.size == count != variable.size == 1:
+        array = array[:, None]
+    if array.ndim == 2 and array.shape == (count + 1, variable.size):
+        array = array[:-1]
+    if array.ndim > 2 or (array.ndim == 2 and array.shape[0] not in (1, count)) or (
+        array.ndim and array.shape[-1] not in (1, variable.size)
+    ):
+        raise ProblemError(
+            f"solve: '{variable.name}' has shape {array.shape}, expected ({variable.size},) or ({count}, {variable.size})"
+        )
+    if not np.isfinite(array).all():
+        raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")
+    return np.broadcast_to(array, (count, variable.size)).copy()
+
+
+def _core_settings(settings: Settings):
+    inner = core.Settings()
+    inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
+    inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
+    return inner
+
+
+def _core_block(block: Block, functions: tuple[ca.Function, ca.Function], compiled):
+    values, derivatives = compiled
+    made = core.Block()
+    made.first, made.count = block.stages[0], len(block.stages)
+    made.objective = int(block.objective is not None)
+    made.next = 0 if block.next is None else block.next.numel()
+    made.equalities = sum(term.expression.numel() for term in block.equalities)
+    made.inequalities = sum(term.expression.numel() for term in block.inequalities)
+    made.at_equality, made.at_inequality = block.at_equality, block.at_inequality
+    made.jacobian_rows, made.jacobian_columns = map(list, functions[1].sparsity_out(0).get_triplet())
+    made.hessian_rows, made.hessian_columns = map(list, functions[1].sparsity_out(1).get_triplet())
+    made.set_values(values.address, values.sizes.work)
+    made.set_derivatives(derivatives.address, derivatives.sizes.work)
+    return made

@@ -1,16 +1,4 @@
-"""Values and exact derivatives of expressions that rest on implicit nodes (004 Sec. 2.4, here for a graph of nodes).
-
-Outputs f(z) and every node's inputs w_k(z) are expressions in z = (x, y_1, ..., y_K), x the variables and y_k the
-unknowns of node k; nodes are in an order in which w_k knows y_1 to y_(k-1) only. With G = dz/dx, grown node by node:
-
-    W_k = dw_k/dx = w_k,z G          Y_k = dy_k/dx = -(g_k,y)^-1 g_k,w W_k                              (7)
-    df/dx = f,z G
-    mu_k = (g_k,y)'^-1 d(L)/dy_k     nu_k = -g_k,w' mu_k     L(z) = eta' f + sum_k nu_k' w_k            (10)
-    d(eta' f)/dx = L,x                                                                                  (11)
-    d2(eta' f)/dx2 = G' L,zz G - sum_k (W_k; Y_k)' d2(g_k' mu_k)/d(w_k, y_k)2 (W_k; Y_k)                (14)
-
-with eta, nu and mu frozen. No solver is ever differentiated.
-"""
+"""Values and exact derivatives of expressions that rest on implicit nodes, by the equations of `graph`."""
 
 from __future__ import annotations
 
@@ -19,6 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .errors import NodeError
+from .graph import Graph
 from .node import ImplicitNode, nodes_of
 from .quadratic import congruence, lower_hessian
 from .symbols import distinct
@@ -51,19 +40,16 @@ def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, h
     """
     _check(variables, outputs, multipliers, hessian)
     exact = multipliers is not None and hessian == "exact"
-    graph = _Graph(variables, nodes_of(outputs), exact)
+    graph = Graph(variables, nodes_of(outputs), exact)
     jacobian = graph.total(outputs)
     if multipliers is None:
         return Expansion(*_solve(graph.nodes, [outputs, jacobian]), None, None)
     mu, nu, gradient = graph.adjoints(outputs, multipliers)
-    curved, weights = outputs, multipliers
-    if hessian == "gauss-newton":
-        curved, weights = outputs[0], multipliers[0]
     if exact:
-        curved, weights = ca.vertcat(outputs, *graph.inputs), ca.vertcat(multipliers, *nu)
-    lower = congruence(lower_hessian(curved, weights, graph.z), graph.G)
-    if exact:
-        lower -= graph.curvature(mu)
+        lower = graph.curvature(outputs, multipliers, mu, nu)
+    else:
+        curved = slice(0, 1 if hessian == "gauss-newton" else None)
+        lower = congruence(lower_hessian(outputs[curved], multipliers[curved], graph.z), graph.G)
     values, jacobian, gradient, lower = _solve(graph.nodes, [outputs, jacobian, gradient, lower])
     return Expansion(values, jacobian, gradient, ca.tril2symm(lower))
 
@@ -73,48 +59,15 @@ def solved(expression: ca.SX) -> ca.SX:
     return _solve(nodes_of(expression), [expression])[0]
 
 
-class _Graph:
-    """The nodes under some outputs, and the sensitivities z, G, W and Y of the header."""
-
-    def __init__(self, x: ca.SX, nodes: list[ImplicitNode], exact: bool):
-        self.nodes, self.known = nodes, [node.derivatives for node in nodes]
-        self.inputs = [g.inputs for g in self.known]
-        self.slopes = [g.jacobian_beside_curvature if exact else g.jacobian for g in self.known]
-        self.z, self.G, self.W, self.Y = x, ca.SX.eye(x.numel()), [], []
-        self.ends = [x.numel()]
-        for node, slope in zip(nodes, self.slopes):
-            self.W.append(self.total(node.derivatives.inputs))
-            self.Y.append(-(node.derivatives.inverse @ (slope @ self.W[-1])))
-            self.z, self.G = ca.vertcat(self.z, node.unknowns), ca.vertcat(self.G, self.Y[-1])
-            self.ends.append(self.z.numel())
-
-    def total(self, f: ca.SX) -> ca.SX:
-        """df/dx of an expression in z."""
-        return ca.jacobian(f, self.z) @ self.G
-
-    def adjoints(self, f: ca.SX, eta: ca.SX) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
-        """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
-        slope = ca.jtimes(f, self.z, eta, True)
-        mu, nu = [], []
-        for k in reversed(range(len(self.nodes))):
-            mu.insert(0, self.known[k].inverse.T @ slope[self.ends[k] : self.ends[k + 1]])
-            nu.insert(0, -(self.slopes[k].T @ mu[0]))
-            slope += ca.jtimes(self.inputs[k], self.z, nu[0], True)
-        return mu, nu, slope[: self.ends[0]]
-
-    def curvature(self, mu: list[ca.SX]) -> ca.SX:
-        """The lower triangle of the sum in eq. 14."""
-        terms = zip(self.known, mu, self.W, self.Y)
-        return sum((congruence(g.curvature(m), ca.vertcat(W, Y)) for g, m, W, Y in terms), ca.SX(*[self.ends[0]] * 2))
-
-
 def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:
     """The expressions with unknowns and anchors replaced by what they stand for, subexpressions shared."""
-    stand_ins, meanings = [], []
+    stand_ins, meanings, known = [], [], set()
     for node in nodes:
         for symbols, meaning in ((node.unknowns, node.solution), *node.derivatives.anchors):
-            meanings += ca.substitute([ca.densify(meaning)], stand_ins, meanings)
-            stand_ins.append(symbols)
+            if symbols[0].element_hash() not in known:
+                meanings += ca.substitute([ca.densify(meaning)], stand_ins, meanings)
+                stand_ins.append(symbols)
+                known.add(symbols[0].element_hash())
     return ca.cse(ca.substitute(expressions, stand_ins, meanings))
 
 

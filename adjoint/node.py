@@ -12,6 +12,7 @@ import casadi as ca
 
 from .derivatives import Derivatives
 from .errors import NodeError
+from .nested import NestedDerivatives
 from .symbols import distinct, index, symbols
 
 
@@ -24,11 +25,14 @@ class ImplicitNode:
     residual: ca.SX
     solution: ca.SX
     derivatives: Derivatives
+    inner: tuple[ImplicitNode, ...] = ()
 
     @property
     def parents(self) -> list[ImplicitNode]:
-        """The nodes whose unknowns stand in this one's residual or solution."""
-        return [node for node in _found(self.residual, self.solution) if node is not self]
+        """The nodes this one needs solved before it: those under its expressions and under its inner nodes'."""
+        members = (self, *self.inner)
+        found = _found(*(part for node in members for part in (node.residual, node.solution)))
+        return [node for node in found if node not in members]
 
 
 _TABLE: dict[int, ImplicitNode] = {}
@@ -47,7 +51,7 @@ def implicit(
     unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns
     among them. solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a
     cheap expression; derivatives: closed forms of all the residual's derivatives, if there are any, in place of
-    `inverse`.
+    `inverse`. The residual may rest on nodes that depend on y: they become inner nodes of this one.
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
@@ -65,16 +69,22 @@ def implicit(
             raise NodeError(
                 f"node '{name}': '{unknowns[own[key]]}' belongs to node '{_TABLE[key].name}', expected fresh symbols"
             )
+    inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
+    unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
     for symbol in symbols(solution):
-        if symbol.element_hash() in own:
+        if symbol.element_hash() in unsolved:
             raise NodeError(
                 f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
             )
-    if ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
+    if not inner and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
         raise NodeError(
             f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
         )
-    node = ImplicitNode(name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse))
+    if inner:
+        derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
+    elif derivatives is None:
+        derivatives = Derivatives(unknowns, residual, inverse)
+    node = ImplicitNode(name, unknowns, residual, solution, derivatives, tuple(inner))
     _TABLE.update(dict.fromkeys(own, node))
     return unknowns
 
@@ -106,3 +116,13 @@ def _found(*expressions: ca.SX) -> list[ImplicitNode]:
     """The nodes whose unknowns stand in the expressions, each once."""
     keys = (symbol.element_hash() for symbol in symbols(*expressions))
     return list(dict.fromkeys(_TABLE[key] for key in keys if key in _TABLE))
+
+
+def _dependents(nodes: list[ImplicitNode], unknowns: ca.SX) -> list[ImplicitNode]:
+    """Those of the ordered nodes that depend on the unknowns, directly or by way of each other."""
+    moved, found = set(index(unknowns)), []
+    for node in nodes:
+        if any(symbol.element_hash() in moved for symbol in symbols(node.residual, node.solution)):
+            found.append(node)
+            moved |= set(index(node.unknowns))
+    return found

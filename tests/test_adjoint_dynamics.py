@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_oracles import ours, twin
-from trisweep.adjoint import check, expand, implicit, solved
+from robot_oracles import double_pendulum, ours, twin
+from trisweep.adjoint import check, expand, implicit, relocate, solved
 from trisweep.dynamics import point, random_tree, weld
 
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
@@ -150,6 +150,22 @@ def test_implicit_midpoint_by_newton():
         found = newton(found, state.x, state.q0)
     implicit("midpoint", a, residual, found)
     agrees(state.check(ca.vertcat(state.q + h * middle, state.v + h * a)))
+
+
+def test_implicit_midpoint_with_forward_dynamics_inside():
+    """y = x + h f((x + y) / 2): forward dynamics at the middle is a node inside the step's own."""
+    model, h = double_pendulum(), 0.1
+    q, v, tau = (ca.SX.sym(name, model.nv) for name in ("q", "v", "tau"))
+    x, y = ca.vertcat(q, v), ca.SX.sym("y", 2 * model.nv)
+    f = ca.vertcat(v, model.forward_dynamics(q, v, tau))
+    residual = y - x - h * relocate(f, x, (x + y) / 2)
+    explicit = solved(residual)
+    newton = ca.Function("newton", [y, x, tau], [y - ca.solve(ca.jacobian(explicit, y), explicit)])
+    found = x
+    for _ in range(6):
+        found = newton(found, x, tau)
+    implicit("midpoint", y, residual, found)
+    agrees(check(ca.vertcat(tau, x), ca.vertcat(y, ca.sumsqr(y)), np.array([3.0, -2.0, 0.4, 1.1, -0.6, 0.9])))
 
 
 def test_the_node_solves_its_residual():

@@ -86,8 +86,9 @@ def forward_node(problem: Problem, methods: Sequence[Callable]) -> list[ca.SX]:
 class ForwardDerivatives(Derivatives):
     """The derivatives of g, taken in increments d of the configuration at d = 0.
 
-    The inputs are (d, v, tau), and whatever symbols the demands, the rows and the external forces are made of. While g
-    is differentiated, symbols of its own stand for q, v and tau, whatever expressions those are.
+    The inputs are (d, v, tau) and whatever symbols the demands, the rows and the external forces are made of; d and v
+    run from the tip to the base, which leaves the fewest operations below the curvature's diagonal. While g is
+    differentiated, symbols of its own stand for q, v and tau, whatever expressions those are.
     """
 
     def __init__(self, y: ca.SX, problem: Problem, solve: Callable):
@@ -117,7 +118,8 @@ class ForwardDerivatives(Derivatives):
     @cached_property
     def inputs(self) -> ca.SX:
         problem = self.problem
-        return ca.vertcat(chart(problem.model, self.q0, ca.SX(problem.q)), problem.v, problem.tau, self.others)
+        d = chart(problem.model, self.q0, ca.SX(problem.q))
+        return ca.vertcat(d[::-1], problem.v[::-1], problem.tau, self.others)
 
     @cached_property
     def residual(self) -> ca.SX:
@@ -141,7 +143,7 @@ class ForwardDerivatives(Derivatives):
 
     @property
     def _w(self) -> ca.SX:
-        return ca.vertcat(self.d, self.own["v"], self.own["tau"], self.others)
+        return ca.vertcat(self.d[::-1], self.own["v"][::-1], self.own["tau"], self.others)
 
     def _here(self, expression: ca.SX) -> ca.SX:
         """The expression at d = 0, the own symbols replaced by what they stand for."""

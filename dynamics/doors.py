@@ -126,22 +126,23 @@ class Doors:
 
         method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
         `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
-        they are not; with None, numbers at such a configuration are handed to "riccati".
+        they are not; with None, numbers at such a configuration are handed to "riccati", and symbols take "pv-early" or
+        "ltl", whichever needs fewer operations.
         """
         from .constraint import listed
-        from .forward import SOFT, forward_method
+        from .forward import SOFT, forward_method, symbolic_methods
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         problem = (self, *state, constraints, self._bodies(external))
-        solve = forward_method(self, constraints, method)
         if is_symbolic(*state):
-            from .implicit import forward_node
+            from .implicit import Problem, forward_node
 
-            a, forces = forward_node(*problem, solve, method in SOFT)
+            methods = symbolic_methods(self, constraints, method)
+            a, *forces = forward_node(Problem(*problem, method in SOFT), methods)
             return (a, tuple(forces)) if constraints else a
         try:
-            a, forces = solve(*problem)
+            a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
             if method is not None or not constraints:
                 raise ModelError(dependent(self, constraints, method)) from None

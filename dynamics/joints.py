@@ -57,6 +57,14 @@ class Joint:
     def difference(self, q0: Array, q1: Array) -> Array:
         return q1 - q0
 
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
+        """Where an increment d (nv, 1) carries the child from where it is, in its own frame, exact to second order."""
+        raise NotImplementedError
+
+    def chart(self, q0: Array, q: Array) -> Array:
+        """The increment d (nv, 1) that nudges the child from q0 to q, exact to second order about q0."""
+        return q - q0
+
     def normalise(self, q: Array) -> Array:
         u = q[self.unit, :]
         if u.shape[0] == 0:
@@ -90,6 +98,9 @@ class Revolute(Joint):
     def place(self, q):
         return Turn(self.axis, cos(q), sin(q)), np.zeros((3, 1))
 
+    def nudge(self, d):
+        return Turn(self.axis, cos(d), sin(d)), np.zeros((3, 1))
+
     def unmoved(self, body):
         on_axis = np.zeros((3, 3))
         on_axis[self.axis, self.axis] = 1.0
@@ -115,6 +126,9 @@ class Continuous(Revolute):
         turned = Turn(2, entry(q0, 0, 0), -entry(q0, 1, 0)).rotate(rows([q1, np.zeros((1, 1))]))
         return arctan2(entry(turned, 1, 0), entry(turned, 0, 0))
 
+    def chart(self, q0, q):
+        return sine_between(q0, q)
+
     def random(self, rng, lower, upper):
         angle = rng.uniform(-np.pi, np.pi)
         return np.array([[np.cos(angle)], [np.sin(angle)]])
@@ -129,6 +143,9 @@ class Prismatic(Joint):
 
     def place(self, q):
         return STILL, np.eye(3)[:, self.axis : self.axis + 1] @ q
+
+    def nudge(self, d):
+        return self.place(d)
 
 
 class Spherical(Joint):
@@ -155,6 +172,12 @@ class Spherical(Joint):
 
     def difference(self, q0, q1):
         return quaternion.log(quaternion.product(quaternion.conjugate(q0), q1))
+
+    def nudge(self, d):
+        return small_turn(d), np.zeros((3, 1))
+
+    def chart(self, q0, q):
+        return twice_the_vector_between(q0, q)
 
     def random(self, rng, lower, upper):
         q = rng.standard_normal((4, 1))
@@ -192,6 +215,15 @@ class Planar(Joint):
         a, b = quaternion.half_cotangent(angle * angle), angle / 2
         return rows([rows([columns([a, b]), columns([-b, a])]) @ turned[:2, 0:1], angle])
 
+    def nudge(self, d):
+        angle = entry(d, 2, 0)
+        return Turn(2, cos(angle), sin(angle)), rows([d[:2, :], np.zeros((1, 1))])
+
+    def chart(self, q0, q):
+        turn, start = self.place(q0)
+        slid = turn.inverse.rotate(rows([q[:2, :] - start[:2, :], np.zeros((1, 1))]))
+        return rows([slid[:2, :], sine_between(q0[2:, :], q[2:, :])])
+
     def random(self, rng, lower, upper):
         angle = rng.uniform(-np.pi, np.pi)
         return np.array([*rng.uniform(-1.0, 1.0, 2), np.cos(angle), np.sin(angle)]).reshape(4, 1)
@@ -224,6 +256,28 @@ class Floating(Joint):
         chord = quaternion.matrix(q0[3:, :]).T @ (q1[:3, :] - q0[:3, :])
         return rows([quaternion.inverse_arc(w) @ chord, w])
 
+    def nudge(self, d):
+        return small_turn(d[3:, :]), d[:3, :]
+
+    def chart(self, q0, q):
+        slid = quaternion.matrix(q0[3:, :]).T @ (q[:3, :] - q0[:3, :])
+        return rows([slid, twice_the_vector_between(q0[3:, :], q[3:, :])])
+
     def random(self, rng, lower, upper):
         q = rng.standard_normal((4, 1))
         return np.concatenate([rng.uniform(-1.0, 1.0, (3, 1)), q / np.linalg.norm(q)])
+
+
+def sine_between(q0: Array, q: Array) -> Array:
+    """The sine of the angle from one (cos, sin) pair to another."""
+    return entry(q0, 0, 0) * entry(q, 1, 0) - entry(q0, 1, 0) * entry(q, 0, 0)
+
+
+def small_turn(d: Array) -> Rotation:
+    """The rotation by the vector d to second order: its quaternion is (d/2, 1 - d'd/8)."""
+    return Rotation(quaternion.matrix(rows([d / 2, 1 - dot(d, d) / 8])))
+
+
+def twice_the_vector_between(q0: Array, q: Array) -> Array:
+    """The rotation vector from one quaternion to another to second order: twice the vector part between them."""
+    return 2 * quaternion.product(quaternion.conjugate(q0), q)[:3, :]

@@ -40,7 +40,11 @@ def transforms(model: Model, q: Array) -> list[Transform]:
 
 def motion(model: Model, q: Array, v: Array) -> Motion:
     """Transforms, angular velocities and bias accelerations."""
-    X = transforms(model, q)
+    return motion_along(model, transforms(model, q), v)
+
+
+def motion_along(model: Model, X: list[Transform], v: Array) -> Motion:
+    """The same for bodies that are carried to X already."""
     w, W, ab = [], [], []
     for i, parent in enumerate(model.parents):
         joint_velocity = place(v[model.v_slices[i], :], model.joints[i].axes, 6)

@@ -95,6 +95,24 @@ class Rotation:
         return self.R @ (A @ self.R.T)
 
 
+@dataclass(frozen=True)
+class Twice:
+    """One rotation after another: `inner` acts first."""
+
+    outer: Turn | Rotation
+    inner: Turn | Rotation
+
+    @property
+    def inverse(self) -> Twice:
+        return Twice(self.inner.inverse, self.outer.inverse)
+
+    def rotate(self, x: Array) -> Array:
+        return self.outer.rotate(self.inner.rotate(x))
+
+    def congruence(self, A: Array) -> Array:
+        return self.outer.congruence(self.inner.congruence(A))
+
+
 STILL = Rotation(np.eye(3))
 
 
@@ -104,7 +122,7 @@ class Transform:
 
     fixed: np.ndarray
     p: Array
-    rotation: Turn | Rotation = STILL
+    rotation: Turn | Rotation | Twice = STILL
 
     @property
     def R(self) -> Array:

@@ -187,8 +187,11 @@ def _outside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndar
 
 
 def _complementarity(value, multiplier, lower, upper) -> np.ndarray:
-    """|multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none."""
-    gap = np.minimum(np.where(multiplier > 0, upper - value, value - lower), 1.0)
+    """|multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none.
+
+    A value beyond the limit counts as on it: how far beyond is the limit's own residual.
+    """
+    gap = np.clip(np.where(multiplier > 0, upper - value, value - lower), 0.0, 1.0)
     return np.abs(multiplier * gap)
 
 

@@ -166,7 +166,7 @@ public:
     }
 
 private:
-    // The starting point: scaling, v inside its bounds, slacks, multipliers, mu.
+    // The starting point (Wächter and Biegler 2006, Sec. 3.6): scaling, v inside its bounds, slacks, multipliers, mu.
     bool prepare() {
         const Settings& settings = point.settings;
         std::copy_n(start, program.size_v, point.v);
@@ -182,6 +182,8 @@ private:
             scaled_low[program.at_slack() + i] *= horizon.inequality_scale[i];
             scaled_high[program.at_slack() + i] *= horizon.inequality_scale[i];
         }
+        // Room of the tolerance beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there).
+        for (int i = 0; i < program.size_v; ++i) scaled_low[i] -= settings.tolerance, scaled_high[i] += settings.tolerance;
         program.set_bounds(scaled_low, scaled_high);
         double* slack = point.v + program.at_slack();
         std::fill_n(slack, horizon.size_c, 0.0);

@@ -75,6 +75,9 @@ public:
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = 1e4 * std::max(1.0, violation);
         filter.reset(most_violation);
+        regularization = {};
+        tiny = false;
+        taken = {};
         if (!differentiate()) return Status::not_finite;
         for (;; ++iteration) {
             measure();

@@ -10,7 +10,7 @@ from trisweep.problems.robot import robot, robot_file
 FLOATING = {"go1", "talos", "g1"}
 ROBOTS = ("iiwa14", "ur5", "panda", "go1", "talos", "allegro")
 TREES = tuple(f"tree{seed}" for seed in range(20))
-LINKS = 9
+LINKS = 7
 
 
 @cache

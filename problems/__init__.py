@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..riccati import ProblemError
 
 if TYPE_CHECKING:
-    from .task import Task
+    from .ready import Task
 
 # name of a function: the module it stands in
 _MODULES = {

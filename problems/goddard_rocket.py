@@ -13,7 +13,7 @@ import numpy as np
 from casadi import exp, vertcat
 
 from ..ocp import Free, Problem
-from .task import Task
+from .ready import Task
 from .trapezoidal import trapezoidal
 
 EXHAUST_SPEED, DRAG, DRAG_DECAY = 0.5, 310.0, 500.0

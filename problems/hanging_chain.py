@@ -13,7 +13,7 @@ import numpy as np
 from casadi import sqrt, vertcat
 
 from ..ocp import Problem
-from .task import Task
+from .ready import Task
 from .trapezoidal import trapezoidal
 
 LEFT, RIGHT, LENGTH = 1.0, 3.0, 4.0

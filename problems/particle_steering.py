@@ -11,7 +11,7 @@ import numpy as np
 from casadi import cos, sin, vertcat
 
 from ..ocp import Free, Problem
-from .task import Task
+from .ready import Task
 from .trapezoidal import trapezoidal
 
 THRUST = 100.0

@@ -16,7 +16,7 @@ import numpy as np
 from casadi import cos, sin, vertcat
 
 from ..ocp import Free, Problem
-from .task import Task
+from .ready import Task
 
 START = (0.0, 0.0, 0.5, 0.0)
 END = (0.0, 0.0, 0.5, 0.522)

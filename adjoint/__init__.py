@@ -10,6 +10,7 @@ from .derivatives import Derivatives
 from .errors import NodeError
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
+from .quadratic import lower_hessian
 from .relocation import relocate
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "check",
     "expand",
     "implicit",
+    "lower_hessian",
     "nodes_of",
     "relocate",
     "solved",

@@ -1,7 +1,7 @@
 """The derivative checker that all tests share: `expand` against two witnesses that know nothing of nodes.
 
-Automatic differentiation goes straight through the nodes' solvers, one direction at a time; differences need values only, and on
-a manifold are taken in its tangent space, for that is where the variables live.
+Automatic differentiation goes straight through the nodes' solvers, one direction at a time; differences need values
+only, and on a manifold are taken in its tangent space, for that is where the variables live.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import NodeError
 from .expansion import expand, solved
 from .symbols import symbols
 
-# The step of the differences: of fourth order, so that truncation and rounding both stay near 1e-11 for values of order one.
+# The step of the differences, which are of fourth order: truncation and rounding stay near 1e-11 for values near 1.
 STEP = 1e-3
 
 

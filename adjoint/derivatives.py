@@ -1,7 +1,8 @@
-"""The derivatives of a node's residual g(w, y) in its inputs w and its unknowns y, from which `expand` builds all others.
+"""The derivatives of a node's residual g(w, y) in its inputs w and unknowns y, from which `expand` builds all others.
 
-Here CasADi's automatic differentiation finds them, with the symbols of the residual as inputs. Who knows closed forms gives the
-node a subclass, in which the inputs may be any expressions w(x) through which alone the residual depends on other symbols.
+Here CasADi's automatic differentiation finds them, with the symbols of the residual as inputs. Who knows closed forms
+gives the node a subclass, in which the inputs may be any expressions w(x) through which alone the residual depends on
+other symbols.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from .symbols import index, symbols
 class Derivatives:
     """The residual's derivatives by automatic differentiation.
 
-    `anchors` are pairs (symbols, expressions): symbols that stand in `inputs` for expressions which count as constants when the
-    inputs are differentiated (the point at which a manifold's chart is laid).
+    `anchors` are pairs (symbols, expressions): symbols that stand in `inputs` for expressions which count as constants
+    when the inputs are differentiated (the point at which a manifold's chart is laid).
     """
 
     anchors: tuple[tuple[ca.SX, ca.SX], ...] = ()
@@ -38,6 +39,11 @@ class Derivatives:
     def jacobian(self) -> ca.SX:
         """dg/dw (ny, k)."""
         return ca.jacobian(self.residual, self.inputs)
+
+    @property
+    def jacobian_beside_curvature(self) -> ca.SX:
+        """The same, as it is cheapest where `curvature` is computed too."""
+        return self.jacobian
 
     @cached_property
     def inverse(self) -> ca.SX:

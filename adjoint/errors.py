@@ -2,4 +2,4 @@
 
 
 class NodeError(ValueError):
-    """Misuse of an implicit node or of its derivatives; the message names the object, its value and what was expected."""
+    """Misuse of an implicit node or of its derivatives: object, value and what was expected."""

@@ -1,7 +1,7 @@
-"""Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in an expression.
+"""Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in expressions.
 
-A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as long as
-the process lives: the unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
+A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as
+long as the process lives: unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import casadi as ca
 
 from .derivatives import Derivatives
 from .errors import NodeError
+from .nested import NestedDerivatives
 from .symbols import distinct, index, symbols
 
 
@@ -24,11 +25,14 @@ class ImplicitNode:
     residual: ca.SX
     solution: ca.SX
     derivatives: Derivatives
+    inner: tuple[ImplicitNode, ...] = ()
 
     @property
     def parents(self) -> list[ImplicitNode]:
-        """The nodes whose unknowns stand in this one's residual or solution."""
-        return [node for node in _found(self.residual, self.solution) if node is not self]
+        """The nodes this one needs solved before it: those under its expressions and under its inner nodes'."""
+        members = (self, *self.inner)
+        found = _found(*(part for node in members for part in (node.residual, node.solution)))
+        return [node for node in found if node not in members]
 
 
 _TABLE: dict[int, ImplicitNode] = {}
@@ -44,9 +48,10 @@ def implicit(
 ) -> ca.SX:
     """Make a node, and return its unknowns to be used like any other symbols.
 
-    unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns among them.
-    solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a cheap expression;
-    derivatives: closed forms of all the residual's derivatives, if there are any, in place of `inverse`.
+    unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns
+    among them. solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a
+    cheap expression; derivatives: closed forms of all the residual's derivatives, if there are any, in place of
+    `inverse`. The residual may rest on nodes that depend on y: they become inner nodes of this one.
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
@@ -62,18 +67,24 @@ def implicit(
     for key in own:
         if key in _TABLE:
             raise NodeError(
-                f"node '{name}': '{unknowns[own[key]]}' is an unknown of node '{_TABLE[key].name}', expected fresh symbols"
+                f"node '{name}': '{unknowns[own[key]]}' belongs to node '{_TABLE[key].name}', expected fresh symbols"
             )
+    inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
+    unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
     for symbol in symbols(solution):
-        if symbol.element_hash() in own:
+        if symbol.element_hash() in unsolved:
             raise NodeError(
                 f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
             )
-    if ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
+    if not inner and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
         raise NodeError(
             f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
         )
-    node = ImplicitNode(name, unknowns, residual, solution, derivatives or Derivatives(unknowns, residual, inverse))
+    if inner:
+        derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
+    elif derivatives is None:
+        derivatives = Derivatives(unknowns, residual, inverse)
+    node = ImplicitNode(name, unknowns, residual, solution, derivatives, tuple(inner))
     _TABLE.update(dict.fromkeys(own, node))
     return unknowns
 
@@ -81,12 +92,20 @@ def implicit(
 def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:
     """All nodes on which the expressions rest, parents before those that use them."""
     ordered: list[ImplicitNode] = []
+    path: list[ImplicitNode] = []
 
     def visit(node: ImplicitNode) -> None:
-        if node not in ordered:
-            for parent in node.parents:
-                visit(parent)
-            ordered.append(node)
+        if node in ordered:
+            return
+        if node in path:
+            names = " on ".join(f"'{member.name}'" for member in [*path[path.index(node) :], node])
+            raise NodeError(
+                f"node {names} rests on itself, expected a graph without cycles (solve for both in one node)"
+            )
+        path.append(node)
+        for parent in node.parents:
+            visit(parent)
+        ordered.append(path.pop())
 
     for node in _found(*expressions):
         visit(node)
@@ -97,3 +116,13 @@ def _found(*expressions: ca.SX) -> list[ImplicitNode]:
     """The nodes whose unknowns stand in the expressions, each once."""
     keys = (symbol.element_hash() for symbol in symbols(*expressions))
     return list(dict.fromkeys(_TABLE[key] for key in keys if key in _TABLE))
+
+
+def _dependents(nodes: list[ImplicitNode], unknowns: ca.SX) -> list[ImplicitNode]:
+    """Those of the ordered nodes that depend on the unknowns, directly or by way of each other."""
+    moved, found = set(index(unknowns)), []
+    for node in nodes:
+        if any(symbol.element_hash() in moved for symbol in symbols(node.residual, node.solution)):
+            found.append(node)
+            moved |= set(index(node.unknowns))
+    return found

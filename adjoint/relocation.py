@@ -1,10 +1,12 @@
 """An expression at another point, with the nodes it rests on laid out again there.
 
-`ca.substitute` alone would leave the unknowns of a node where they are: forward dynamics at the middle of a step is another
-node than at its start.
+`ca.substitute` alone would leave the unknowns of a node where they are: forward dynamics at the middle of a step is
+another node than at its start.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import casadi as ca
 
@@ -24,7 +26,22 @@ class Relocated(Derivatives):
             self._old.append(symbols)
             self._new.append(fresh)
         self.anchors = tuple(anchors)
-        self.inputs, self.jacobian, self.inverse = map(self._move, (base.inputs, base.jacobian, base.inverse))
+
+    @cached_property
+    def inputs(self) -> ca.SX:
+        return self._move(self._base.inputs)
+
+    @cached_property
+    def jacobian(self) -> ca.SX:
+        return self._move(self._base.jacobian)
+
+    @cached_property
+    def jacobian_beside_curvature(self) -> ca.SX:
+        return self._move(self._base.jacobian_beside_curvature)
+
+    @cached_property
+    def inverse(self) -> ca.SX:
+        return self._move(self._base.inverse)
 
     def _move(self, expression: ca.SX) -> ca.SX:
         return ca.substitute([expression], self._old, self._new)[0]

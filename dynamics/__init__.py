@@ -4,8 +4,8 @@
     arm = load_urdf("arm.urdf")
     a, forces = arm.forward_dynamics(q, v, tau, constraints=[weld("hand")])
 
-`model` is the plain data of a robot, `doors` its methods; each algorithm is a file of its own, a function of numbers or of CasADi SX
-symbols. `scalar` alone knows which; `joints` alone knows the kinds of joint.
+`model` is the plain data of a robot, `doors` its methods; each algorithm is a file of its own, a function of numbers
+or of CasADi SX symbols. `scalar` alone knows which; `joints` alone knows the kinds of joint.
 """
 
 from .builder import ModelBuilder, random_tree

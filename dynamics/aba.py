@@ -1,7 +1,7 @@
 """Forward dynamics by the articulated-body algorithm (Featherstone 1983; 000 Algorithm 1 without constraints).
 
-Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u = tau + S' f.
-Body frames; a_0 = -gravity.
+Letters of 000: H articulated inertia, f the force on a body that is not a constraint's, U D G of `articulation`, u =
+tau + S' f. Body frames; a_0 = -gravity.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .articulation import Articulation
 from .motion import Motion, base_acceleration, motion
 from .scalar import Array, pick, place, rows
+from .spatial import Inertia
 
 if TYPE_CHECKING:
     from .model import Model
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
     """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
     move = motion(model, q, v)
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     return sweeps(model, move, H, f, tau)[0]
 
 
-def applied_forces(model: Model, move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
+def applied_forces(inertias: Sequence[Inertia], move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
     """f of every body before the sweeps: external forces less those that keep it turning."""
-    f = [-body.spin_force(W) for body, W in zip(model.lumped, move.W)]
+    f = [-body.spin_force(W) for body, W in zip(inertias, move.W)]
     if external is None:
         return f
     return [force if more is None else force + more for force, more in zip(f, external)]
@@ -55,7 +56,7 @@ def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Arra
 
 
 def reaction(joint: Articulation, f: Array, u: Array, tau: Array) -> Array:
-    """What the parent feels of the force f on the body and of the joint's own force: f - G u, along the joint's axes -tau."""
+    """What the parent feels of a body's force f and the joint's own: f - G u, which along the axes is -tau."""
     if not joint.free:
         return f - joint.G @ u
     return joint.clear(f - joint.G @ u) - place(tau, joint.axes, 6)

@@ -1,8 +1,8 @@
 """Elimination of one joint's acceleration: the step that ABA, the PV family and the inverse inertias share.
 
-With S the joint's motion subspace: U = H S, D = S' U + armature, G = U D^-1, and what its parent feels of the articulated
-inertia H is Ha = H - G U' (000 eqs. 19, 20a). Without armature Ha S = 0 and S' G = 1 hold exactly, which is said here so that
-symbols are not spent on it.
+With S the joint's motion subspace: U = H S, D = S' U + armature, G = U D^-1, and what its parent feels of the
+articulated inertia H is Ha = H - G U' (000 eqs. 19, 20a). Without armature Ha S = 0 and S' G = 1 hold exactly, which
+is said here so that symbols are not spent on it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Articulation:
         return self.clear(a) - place(self.G.T @ a, self.axes, 6)
 
     def accelerate(self, a: Array, Du: Array) -> tuple[Array, Array]:
-        """Joint acceleration D^-1 (u - U' a) and body acceleration, from a = a_parent + a_b in the body's frame and D^-1 u."""
+        """Joint and body acceleration from a = a_parent + a_b, in the body's frame, and D^-1 u."""
         w = Du - self.G.T @ a
         if self.free:
             return w - pick(a, self.axes), self.clear(a) + place(w, self.axes, 6)
@@ -61,7 +61,7 @@ class Articulation:
 
 
 def articulate(model: Model, X: list[Transform]) -> list[Articulation]:
-    """The joints with the articulated inertias of their bodies: the backward sweep without forces (002 Algorithm 1, 7 to 10)."""
+    """The backward sweep without forces (002 Algorithm 1, 7 to 10): the joints with their articulated inertias."""
     H = [body.matrix for body in model.lumped]
     joints: list[Articulation] = [None] * model.size
     for i in reversed(range(model.size)):

@@ -92,10 +92,12 @@ class ModelBuilder:
         armature=0.0,
         damping=0.0,
     ) -> ModelBuilder:
-        """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a parent link.
+        """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a
+        parent link.
 
-        `position` and `rpy` place the joint on the parent link; `axis` is in the link's frame. A fixed joint makes the link part
-        of its parent's body and keeps it as a frame. Limits are scalars or a value per coordinate of the joint.
+        `position` and `rpy` place the joint on the parent link; `axis` is in the link's frame. A fixed joint makes
+        the link part of its parent's body and keeps it as a frame. Limits are scalars or a value per coordinate of
+        the joint.
         """
         name = name or f"{link}_joint"
         self._check(link, parent, joint, name)
@@ -209,23 +211,26 @@ def _random_body(rng: np.random.Generator) -> dict:
         "mass": mass,
         "com": points.mean(axis=0),
         "inertia": np.trace(J) * np.eye(3) - J,
-        "lower": -np.pi,
-        "upper": np.pi,
     }
 
 
 def random_tree(links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> Model:
-    """A random tree with joints of the given kinds, the same for the same seed; links "link0", "link1", ... depth first."""
-    rng = np.random.default_rng(seed)
+    """A random tree with joints of the given kinds; links "link0", "link1", ..., depth first."""
     builder = ModelBuilder(f"tree{links}-{seed}")
+    grow(builder, links, seed, kinds, floating)
+    return builder.build()
+
+
+def grow(builder, links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> None:
+    """Add a random tree to anything with `ModelBuilder.add`."""
+    rng = np.random.default_rng(seed)
     branch: list[str] = []
     for i in range(links):
         kind = "floating" if floating and i == 0 else str(rng.choice(kinds))
         branch = branch[: max(1, len(branch) - rng.integers(0, 3))]
-        parent = branch[-1] if branch else "universe"
-        branch.append(f"link{i}")
         body = _random_body(rng)
-        if kind != "revolute" and kind != "prismatic":
-            body.pop("lower"), body.pop("upper")
-        builder.add(f"link{i}", parent, kind, **body)
-    return builder.build()
+        if kind == "planar":
+            body["axis"] = np.array([0.0, 0.0, 1.0])
+        limits = {"lower": -np.pi, "upper": np.pi} if kind in ("revolute", "prismatic") else {}
+        builder.add(f"link{i}", branch[-1] if branch else "universe", kind, **body, **limits)
+        branch.append(f"link{i}")

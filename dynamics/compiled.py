@@ -1,7 +1,8 @@
 """The algorithms as machine code: SX expressions through the compiler of `native`, kept for each use.
 
-Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,) or (1, n) stands
-for all states; results have the leading axis `count` then. A batch runs its states as lanes of vector instructions.
+Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,)
+or (1, n) stands for all states; results have the leading axis `count` then. A batch runs its states as lanes of
+vector instructions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ..adjoint import solved
-from .constraint import Constraint
+from .constraint import Constraint, listed
 from .errors import ModelError
 from .joints import UNIT_TOLERANCE
 
@@ -38,15 +39,15 @@ class Compiled:
         method: str | None = None,
         external: Mapping[str, np.ndarray] | None = None,
     ):
-        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces. See `Model.forward_dynamics`."""
-        links = tuple(external or ())
+        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces."""
+        links, constraints = tuple(external or ()), listed(constraints)
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
             return [solved(part) for part in ([result[0], *result[1]] if constraints else [result])]
 
         inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
-        results = self._call(("forward_dynamics", tuple(constraints), method, links), expression, inputs)
+        results = self._call(("forward_dynamics", tuple(c.key for c in constraints), method, links), expression, inputs)
         if not constraints:
             return results[0]
         return results[0], tuple(results[1:])
@@ -73,7 +74,8 @@ class Compiled:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
         if method == "pv-osim-fast":
             raise ModelError("method 'pv-osim-fast' gives an operator, expected a method that gives a matrix")
-        key = ("delassus", tuple(constraints), method)
+        constraints = listed(constraints)
+        key = ("delassus", tuple(c.key for c in constraints), method)
         return self._call(key, lambda q: [self.model.delassus(q, constraints, method)], {"q": q})[0]
 
     def link_pose(self, q, link: str) -> tuple[np.ndarray, np.ndarray]:
@@ -109,8 +111,8 @@ class Compiled:
             if not np.isfinite(result).all():
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
                 raise ModelError(
-                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at which the "
-                    "constraints are independent and every joint moves some mass"
+                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
+                    "which the constraints are independent and every joint moves some mass"
                 )
         shaped = [_shaped(result, shape) for result, shape in zip(results, shapes)]
         return shaped if batch else [result[0] for result in shaped]

@@ -1,7 +1,8 @@
 """Inverse dynamics of a constrained robot: which joint forces and constraint forces carry a motion.
 
-M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint forces that
-satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns of the motorless dofs.
+M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint
+forces that satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns
+of the motorless dofs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .constraint import Constraint, sites
-from .joints import Floating
 from .kinematics import row_jacobian
 from .motion import transforms
 from .rnea import rnea
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def motorless(model: Model) -> list[int]:
     """The dofs of floating joints."""
     pairs = zip(model.joints, model.v_slices)
-    return [k for joint, part in pairs if isinstance(joint, Floating) for k in range(part.start, part.stop)]
+    return [k for joint, part in pairs if joint.floats for k in range(part.start, part.stop)]
 
 
 def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:

@@ -1,8 +1,8 @@
 """Constraints on the accelerations of links, and what the algorithms make of them.
 
-A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame; its force on
-the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation with a period T adds
--2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
+A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
+its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
+with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .builder import rotation
 from .errors import ModelError
 from .kinematics import body_poses, body_velocities
 from .motion import Motion
-from .scalar import Array, column, is_symbolic, matrix, rows
+from .scalar import Array, column, fingerprint, matrix, numbers_only, per_row, rows
 from .spatial import Transform, cross, placement
 
 if TYPE_CHECKING:
@@ -29,19 +29,20 @@ HERE = placement(np.eye(3), np.zeros(3))
 # Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
 PERIOD = 0.1
 
-# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds that weights beyond 1e8 do more harm than good.
-SOFTNESS = 1e-7
+# Default compliance R of a soft constraint, (m/s^2)/N: 000 Fig. 3 finds rounding to do harm from weights 1/R of 1e8 on,
+# and with light links it does so earlier.
+SOFTNESS = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
     """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground.
 
-    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the frame's
-    origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is to keep (None: only
-    its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the diagonal of R, a scalar or a value
-    a row, of the methods that only press towards the constraint ("pv-soft", "ltl-soft"). `other` is the second link of a loop, on which
-    `target` is placed then.
+    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the
+    frame's origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is
+    to keep (None: only its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the
+    diagonal of R, a scalar or a value a row, of the methods that only press towards the constraint ("pv-soft", "ltl-
+    soft"). `other` is the second link of a loop, on which `target` is placed then.
     """
 
     link: str
@@ -55,19 +56,26 @@ class Constraint:
     other: str | None = None
 
     def __post_init__(self):
-        K = self.K if is_symbolic(self.K) else np.atleast_2d(np.asarray(self.K, dtype=float))
         what = f"constraint on '{self.link}'"
+        K = matrix(self.K, f"{what}: K")
         if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
             raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
-        k = self.k if is_symbolic(self.k) else np.broadcast_to(np.asarray(self.k, dtype=float), (K.shape[0],))
         if self.period is not None and not self.period > 0:
             raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
-        R = np.broadcast_to(np.asarray(self.softness, dtype=float), (K.shape[0],))
+        R = per_row(self.softness, K.shape[0], f"{what}: softness")
+        numbers_only(f"{what}: softness", R)
         if not (R > 0).all():
             raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
-        object.__setattr__(self, "softness", R.reshape(-1, 1))
-        object.__setattr__(self, "K", matrix(K, K.shape, f"{what}: K"))
-        object.__setattr__(self, "k", column(k, K.shape[0], f"{what}: k"))
+        object.__setattr__(self, "K", K)
+        object.__setattr__(self, "k", per_row(self.k, K.shape[0], f"{what}: k"))
+        object.__setattr__(self, "softness", R)
+
+    @property
+    def key(self) -> tuple:
+        """Equal for constraints that say the same."""
+        places = [self.frame] if self.target is None else [self.frame, self.target]
+        arrays = [self.K, self.k, self.softness, *(part for place in places for part in (place.R, place.p))]
+        return (self.link, self.other, self.classical, self.period, *map(fingerprint, arrays))
 
     @property
     def size(self) -> int:
@@ -75,17 +83,32 @@ class Constraint:
         return self.K.shape[0]
 
 
-def weld(link: str, position=(0, 0, 0), rpy=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
+def weld(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    rpy=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world."""
     frame = placement(rotation(rpy), np.asarray(position, dtype=float))
-    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period)
+    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period, softness)
 
 
-def point(link: str, position=(0, 0, 0), target=None, acceleration=0.0, period: float | None = PERIOD):
-    """The three translations of a point at `position` on the link, along the link's axes. target: its place (3,) in the world."""
+def point(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+) -> Constraint:
+    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world."""
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
     pose = None if target is None else _target(link, (np.eye(3), target))
-    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period)
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period, softness)
 
 
 def _target(link: str, target) -> Transform | None:
@@ -97,6 +120,16 @@ def _target(link: str, target) -> Transform | None:
             f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
         )
     return placement(R, p)
+
+
+def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The user's constraints, checked to be such."""
+    if isinstance(constraints, Constraint):
+        raise ModelError(f"constraints is the one on '{constraints.link}' itself, expected a list of constraints")
+    for constraint in constraints:
+        if not isinstance(constraint, Constraint):
+            raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
+    return tuple(constraints)
 
 
 @dataclass(frozen=True)
@@ -119,7 +152,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Demand:
-    """A constraint at a state: K a = k for the acceleration of its body as the sweeps have it, gravity taken off, in its frame."""
+    """A constraint at a state: K a = k for its body's acceleration as the sweeps have it, without gravity."""
 
     site: Site
     K: Array
@@ -133,7 +166,7 @@ class Demand:
 
 def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
     """Where the constraints hold, checked."""
-    found = []
+    found: list[Site] = []
     for constraint in constraints:
         frame = model.frame(constraint.link)
         if constraint.other is not None:

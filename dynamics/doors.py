@@ -1,6 +1,6 @@
 """The public methods of a model: they check what the user gives, and hand over to the algorithms' own modules.
 
-Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is an SX expression.
+Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is SX.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from . import configuration, energy, kinematics
 from .crba import crba
 from .errors import ModelError
 from .rnea import rnea
-from .scalar import Array, column, first_not_finite, flat, is_symbolic
+from .scalar import Array, any_not_finite, column, flat, is_symbolic
 
 if TYPE_CHECKING:
     from .compiled import Compiled
     from .constraint import Constraint
+    from .model import Model
 
 
 class Doors:
@@ -45,11 +46,7 @@ class Doors:
 
     def normalise(self, q) -> Array:
         """q with its quaternions and (cos, sin) pairs brought to norm 1."""
-        q = column(q, self.nq, "q")
-        result = configuration.normalise(self, q)
-        if first_not_finite(result) is not None:
-            raise ModelError("q has a quaternion or a (cos, sin) pair of norm 0, expected one with a direction")
-        return flat(result)
+        return flat(configuration.normalise(self, column(q, self.nq, "q")))
 
     # --- kinematics
 
@@ -96,14 +93,21 @@ class Doors:
         return inverse_mass(self, self.configuration(q))
 
     def inverse_dynamics(
-        self, q, v, a, external: Mapping[str, Array] | None = None, constraints: Sequence[Constraint] = (), forces=()
+        self,
+        q,
+        v,
+        a,
+        external: Mapping[str, Array] | None = None,
+        constraints: Sequence[Constraint] = (),
+        forces=(),
     ) -> Array:
-        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one vector for
-        each of the constraints, as forward_dynamics returns them."""
-        from .constraint import pushed_bodies
+        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
+        vector for each of the constraints, as forward_dynamics returns them.
+        """
+        from .constraint import listed, pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
-        bodies = pushed_bodies(self, self._bodies(external), constraints, forces)
+        bodies = pushed_bodies(self, self._bodies(external), listed(constraints), forces)
         return flat(rnea(self, *state, bodies))
 
     def forward_dynamics(
@@ -117,55 +121,68 @@ class Doors:
     ):
         """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
 
-        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives of what is
-        made of them, `adjoint.solved` puts in the sweep's expressions.
+        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
+        of what is made of them, `adjoint.solved` puts in the sweep's expressions.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what `choose_method`
-        says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where they are not.
+        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
+        `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
+        they are not; with None, numbers at such a configuration are handed to "riccati", and symbols take "pv-early" or
+        "ltl", whichever needs fewer operations.
         """
-        from .forward import SOFT, forward_method
+        from .constraint import listed
+        from .forward import SOFT, forward_method, symbolic_methods
 
+        constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        solve = forward_method(self, constraints, method)
+        problem = (self, *state, constraints, self._bodies(external))
         if is_symbolic(*state):
-            from .implicit import forward_node
+            from .implicit import Problem, forward_node
 
-            a, forces = forward_node(self, *state, constraints, self._bodies(external), solve, method in SOFT)
+            methods = symbolic_methods(self, constraints, method)
+            a, *forces = forward_node(Problem(*problem, method in SOFT), methods)
             return (a, tuple(forces)) if constraints else a
         try:
-            a, forces = solve(self, *state, constraints, self._bodies(external))
+            a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            raise ModelError(dependent(constraints, method)) from None
-        if first_not_finite(a, *forces) is not None:
-            raise ModelError(dependent(constraints, method))
+            if method is not None or not constraints:
+                raise ModelError(dependent(self, constraints, method)) from None
+            a, forces = forward_method(self, constraints, "riccati")(*problem)
+        if any_not_finite(a, *forces):
+            raise ModelError(dependent(self, constraints, method))
         return (flat(a), tuple(flat(force) for force in forces)) if constraints else flat(a)
 
     def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
         """The method forward_dynamics takes for these constraints when none is named, and the reason."""
+        from .constraint import listed
         from .forward import choose
 
-        return choose(self, constraints)
+        return choose(self, listed(constraints))
 
     def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim"):
         """J M^-1 J' (m, m), rows in the order of the constraints.
 
-        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b (m, k).
+        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
+        (m, k).
         """
+        from .constraint import listed
         from .forward import DELASSUS, named
 
+        constraints = listed(constraints)
         if not constraints:
             raise ModelError("delassus got no constraints, expected at least one")
         try:
             return named(DELASSUS, method)(self, self.configuration(q), constraints)
         except ZeroDivisionError:
-            raise ModelError(dependent(constraints, method)) from None
+            raise ModelError(dependent(self, constraints, method)) from None
 
     def constrained_inverse_dynamics(
         self, q, v, a, constraints: Sequence[Constraint], external: Mapping[str, Array] | None = None
     ):
-        """tau (nv,), zero at floating joints, and the constraints' forces of least norm that carry the accelerations a."""
+        """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
         from .constrained_inverse import constrained_inverse
+        from .constraint import listed
 
+        constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
         try:
             tau, forces = constrained_inverse(self, *state, constraints, self._bodies(external))
@@ -209,10 +226,11 @@ class Doors:
         return bodies
 
 
-def dependent(constraints: Sequence[Constraint], method: str | None) -> str:
-    """The sentence for rows that depend on each other, or a body without inertia."""
+def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
+    """The sentence for rows that depend on each other, or a joint without inertia to move."""
     if not constraints:
-        return "a joint moves no mass, expected bodies with inertia along every joint's motion"
+        names = ", ".join(f"'{name}'" for name in model.massless_joints())
+        return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
     return (
         f"constraints on {links}: their rows depend on each other at this configuration, but method "

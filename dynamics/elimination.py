@@ -1,7 +1,7 @@
 """Which constraint rows a joint's motion can meet, and the elimination of those rows at the joint (000 Sec. VIII).
 
-Rows are carried as Z = (K, l), (m, 7), meaning K a + l = 0. The letters H f U D u are the joint's, as in `aba`; a' is its parent's
-acceleration in the body's frame, a = a' + S qdd the body's.
+Rows are carried as Z = (K, l), (m, 7), meaning K a + l = 0. The letters H f U D u are the joint's, as in `aba`; a' is
+its parent's acceleration in the body's frame, a = a' + S qdd the body's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .articulation import Articulation
 from .constraint import Constraint, sites
 from .errors import ModelError
 from .motion import transforms
-from .scalar import Array, Factor, dot, entry, pick, place, rows, sample, sqrt, symmetric, where
+from .scalar import Array, Factor, dot, entry, pick, pivot, place, rows, sample, sqrt, symmetric, where
 
 if TYPE_CHECKING:
     from .model import Model
@@ -90,22 +90,24 @@ class Reflection:
 
 
 def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, list[Reflection]]:
-    """Z turned so that, pivot by pivot, only the pivot's row still feels its dof among the rows left (eqs. 65 to 68)."""
+    """Z turned so that, pivot by pivot, only the pivot's row still feels its dof of those left (eqs. 65 to 68)."""
     active, reflections = list(range(Z.shape[0])), []
+    size = sum((dot(Z[:, k : k + 1], Z[:, k : k + 1]) for k in range(6)), np.zeros((1, 1)))
     for row, dof in pivots:
+        column = axes[dof]
+        x = pick(Z, active)[:, column : column + 1]
+        square = pivot(dot(x, x), size)
         if len(active) > 1:
-            column = axes[dof]
-            x = pick(Z, active)[:, column : column + 1]
             first = entry(x, active.index(row), 0)
-            norm = sqrt(dot(x, x))
-            size = where(first < 0, -norm, norm)
-            w = x + place(size, [active.index(row)], len(active))
-            reflection = Reflection(list(active), w, 1 / (norm * norm + size * first))
+            norm = sqrt(square)
+            signed = where(first < 0, -norm, norm)
+            w = x + place(signed, [active.index(row)], len(active))
+            reflection = Reflection(list(active), w, 1 / (square + signed * first))
             known = np.ones(Z.shape)
             known[active, column] = 0.0
             exact = np.zeros((1, Z.shape[1]))
             exact[0, column] = 1.0
-            Z = reflection(Z) * known + place(-size @ exact, [row], Z.shape[0])
+            Z = reflection(Z) * known + place(-signed @ exact, [row], Z.shape[0])
             reflections.append(reflection)
         active.remove(row)
     return Z, reflections

@@ -2,4 +2,4 @@
 
 
 class ModelError(ValueError):
-    """A model, a state or a constraint is not what it must be; the sentence says which, its value and what was expected."""
+    """A model, a state or a constraint is wrong; the sentence says which, its value and what was expected."""

@@ -56,7 +56,10 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
         elimination(model, constraints)
     except ModelError as reason:
         return "riccati", f"it takes dependent rows: {reason}"
-    return "pv-early", "it needs the fewest operations and the rows are independent where the robot is not singular"
+    return (
+        "pv-early",
+        "it needs the fewest operations and the rows are independent where the robot is not singular",
+    )
 
 
 def named(methods: dict[str, Callable], method: str) -> Callable:
@@ -76,3 +79,10 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
             raise ModelError(f"method 'aba' got {len(constraints)} constraints, expected none")
         return lambda model, q, v, tau, constraints, external: (aba(model, q, v, tau, external), [])
     return named(FORWARD, method)
+
+
+def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
+    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named."""
+    if method is None and choose(model, constraints)[0] == "pv-early":
+        return [pv_early, ltl]
+    return [forward_method(model, constraints, method)]

@@ -1,7 +1,9 @@
-"""The inverse of the mass matrix from the articulated-body sweep (000 eqs. 19 and 25, a unit force at each joint in turn).
+"""The inverse of the mass matrix from the articulated-body sweep (000 eqs. 19 and 25, a unit force at each joint in
+turn).
 
-Body frames. Under a unit force at joint k a force F passes inward from its body, every joint on the way takes the share D^-1 S' F,
-and the accelerations roll out again; they are asked only of joints i <= k, the rest is the mirror image.
+Body frames. Under a unit force at joint k a force F passes inward from its body, every joint on the way takes the
+share D^-1 S' F, and the accelerations roll out again; they are asked only of joints i <= k, the rest is the mirror
+image.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Poses, velocities, accelerations and Jacobians of bodies and links (Featherstone, Ch. 4; 000 eqs. 2, 9 to 11).
 
-Velocities, accelerations and Jacobian rows are in the body's or link's own frame, angular part first; accelerations here are
-Featherstone's spatial ones, without gravity.
+Velocities, accelerations and Jacobian rows are in the body's or link's own frame, angular part first; accelerations
+here are Featherstone's spatial ones, without gravity.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def link_jacobian(model: Model, q: Array, link: str) -> Array:
 
 
 def row_jacobian(model: Model, X: list[Transform], body: int, frame: Transform, K: Array) -> dict[int, Array]:
-    """For rows K (m, 6) on a frame of a body: the blocks (m, nv_i) of their Jacobian, one for each joint that moves the body."""
+    """The Jacobian of rows K (m, 6) on a frame of a body: blocks (m, nv_i), one for each joint that moves it."""
     blocks = {}
     for i in model.support(body):
         blocks[i] = K @ frame.motion(np.eye(6)[:, list(model.joints[i].axes)])

@@ -1,7 +1,8 @@
-"""Featherstone's sparse factorization M = L' L of the mass matrix (2005), and constrained forward dynamics on it (2010).
+"""Featherstone's sparse factorization M = L' L of the mass matrix (2005), and constrained forward dynamics on it
+(2010).
 
-The pattern of the tree lets L keep the zeros of M. Written with unit L and a diagonal, M = L' D L. 000 Sec. II-C: Y = J L^-1, the
-Delassus matrix is Y D^-1 Y'. Needs constraints with independent rows.
+The pattern of the tree lets L keep the zeros of M. Written with unit L and a diagonal, M = L' D L. 000 Sec. II-C: Y =
+J L^-1, the Delassus matrix is Y D^-1 Y'. Needs constraints with independent rows.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class LTL:
     """M = L' D L from the blocks M[i, j] of joints i with their ancestors j.
 
-    chain[k] lists dof k and those it hangs on, nearest first; row k of M and of L is kept along its chain, and the chain of any
-    dof on it is its tail.
+    chain[k] lists dof k and those it hangs on, nearest first; row k of M and of L is kept along its chain, and the
+    chain of any dof on it is its tail.
     """
 
     def __init__(self, model: Model, M: dict[tuple[int, int], Array]):

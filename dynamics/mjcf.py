@@ -1,8 +1,8 @@
 """Models from MJCF files, compiled by the `mujoco` package and read from its model.
 
-A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not MuJoCo's: a free
-joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld` equalities become the model's
-constraints.
+A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not
+MuJoCo's: a free joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld`
+equalities become the model's constraints.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
-"""A robot as plain, immutable data; what it can compute are the doors of `Doors`, each to an algorithm of its own module."""
+"""A robot as plain, immutable data; what it can compute are the methods of `Doors`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .doors import Doors
 from .errors import ModelError
-from .joints import Joint, Revolute, Spherical
+from .joints import Joint
 from .spatial import Inertia, Transform
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Frame:
 
 @dataclass(frozen=True)
 class Shape:
-    """Something to draw. Sizes in metres: box (x, y, z), sphere (r,), cylinder and capsule (r, length), mesh scale (x, y, z)."""
+    """Something to draw. Sizes in metres: box (x, y, z), sphere (r,), cylinder and capsule (r, length), mesh scale
+    (x, y, z).
+    """
 
     kind: str
     size: tuple[float, ...]
@@ -41,14 +44,15 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Model(Doors):
-    """A kinematic tree of bodies, parents before children (from files: depth first): body i hangs by joint i on body parents[i]
-    (-1: the world).
+    """A kinematic tree of bodies, parents before children (from files: depth first): body i hangs by joint i on body
+    parents[i] (-1: the world).
 
-    placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies' own frames,
-    in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link]. Limits are per coordinate
-    (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping: (nv,)). `damping` (N m s) is data as
-    the file gives it: the algorithms leave it out, as Pinocchio does; a damped joint feels tau - damping * v. `constraints` are those
-    the file states (MJCF equalities); the algorithms take only what they are given.
+    placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies'
+    own frames, in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link].
+    Limits are per coordinate (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping:
+    (nv,)). `damping` (N m s) is data as the file gives it: the algorithms leave it out, as Pinocchio does; a damped
+    joint feels tau - damping * v. `constraints` are those the file states (MJCF equalities); the algorithms take only
+    what they are given.
     """
 
     name: str
@@ -69,6 +73,13 @@ class Model(Doors):
 
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+
+    def __getstate__(self) -> dict:
+        """The data alone, for pickle and copy; machine code and what else was derived is made again."""
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"frames": dict(self.frames)}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state | {"frames": MappingProxyType(state["frames"])})
 
     @property
     def size(self) -> int:
@@ -94,8 +105,21 @@ class Model(Doors):
         return sum(joint.nv for joint in self.joints)
 
     @property
+    def has_floating_base(self) -> bool:
+        """True if all bodies hang on one that floats."""
+        return self.joints[0].floats and -1 not in self.parents[1:]
+
+    @property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.joints)
+
+    def massless_joints(self) -> list[str]:
+        """The names of joints with no mass on all that they move."""
+        loads = [body.m + np.trace(body.J) for body in self.inertias]
+        for i in reversed(range(self.size)):
+            if self.parents[i] >= 0:
+                loads[self.parents[i]] += loads[i]
+        return [joint.name for joint, load in zip(self.joints, loads) if load <= 0.0]
 
     def support(self, body: int) -> list[int]:
         """The body and its ancestors, from the body to the root."""
@@ -113,25 +137,18 @@ class Model(Doors):
 
     @cached_property
     def lumped(self) -> tuple[Inertia, ...]:
-        """The inertias with all matter that lies on a joint's axis moved to the parent: the same dynamics for less arithmetic.
+        """The inertias with all matter that lies on a joint's axis moved to the parent: the same dynamics for less
+        arithmetic.
 
-        Turning about axis k leaves alone the mass, the k-th first moment and the kk-th second moment (Khalil and Gautier's
-        regrouping); a ball leaves alone the mass.
+        Turning about axis k leaves alone the mass, the k-th first moment and the kk-th second moment (Khalil and
+        Gautier's regrouping); a ball leaves alone the mass.
         """
         inertias = list(self.inertias)
         for i in reversed(range(self.size)):
-            joint, body = self.joints[i], inertias[i]
-            if isinstance(joint, Revolute):
-                k = np.zeros((3, 1))
-                k[joint.axis] = 1.0
-                on_axis = Inertia(body.m, (k.T @ body.h) * k, (k.T @ body.J @ k) * (k @ k.T))
-            elif isinstance(joint, Spherical):
-                on_axis = Inertia(body.m, np.zeros((3, 1)), np.zeros((3, 3)))
-            else:
-                continue
-            inertias[i] = Inertia(0.0, body.h - on_axis.h, body.J - on_axis.J)
+            unmoved = self.joints[i].unmoved(inertias[i])
+            inertias[i] = inertias[i] - unmoved
             if self.parents[i] >= 0:
-                inertias[self.parents[i]] += on_axis.seen(self.placements[i])
+                inertias[self.parents[i]] += unmoved.seen(self.placements[i])
         return tuple(inertias)
 
 

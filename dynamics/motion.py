@@ -1,7 +1,8 @@
 """The first forward sweep that all algorithms share: where the joints have carried the bodies, and how they turn.
 
-X_i the transform from body i to its parent, w_i the angular velocity, W_i = w x w x, a_bi = (w x w_J, W p + (2 w - w_J) x u_J)
-the bias acceleration, the linear part classical (000 eqs. 9 to 11, with (w_J, u_J) = S_i v_i the joint's velocity). Body frames.
+X_i the transform from body i to its parent, w_i the angular velocity, W_i = w x w x, a_bi = (w x w_J, W p + (2 w -
+w_J) x u_J) the bias acceleration, the linear part classical (000 eqs. 9 to 11, with (w_J, u_J) = S_i v_i the joint's
+velocity). Body frames.
 """
 
 from __future__ import annotations
@@ -39,7 +40,11 @@ def transforms(model: Model, q: Array) -> list[Transform]:
 
 def motion(model: Model, q: Array, v: Array) -> Motion:
     """Transforms, angular velocities and bias accelerations."""
-    X = transforms(model, q)
+    return motion_along(model, transforms(model, q), v)
+
+
+def motion_along(model: Model, X: list[Transform], v: Array) -> Motion:
+    """The same for bodies that are carried to X already."""
     w, W, ab = [], [], []
     for i, parent in enumerate(model.parents):
         joint_velocity = place(v[model.v_slices[i], :], model.joints[i].axes, 6)

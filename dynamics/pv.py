@@ -1,7 +1,7 @@
 """Constrained forward dynamics by Popov and Vereshchagin's solver (000 Algorithm 1, eqs. 42 to 49), in body frames.
 
-Letters of 000: H f K L l of the cost-to-go, U D G of `articulation`, u = tau + S' f. The multipliers are returned as forces on the
-robot (the negative of 000's lambda). Needs constraints with independent rows.
+Letters of 000: H f K L l of the cost-to-go, U D G of `articulation`, u = tau + S' f. The multipliers are returned as
+forces on the robot (the negative of 000's lambda). Needs constraints with independent rows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .constraint import Constraint, demands
+from .errors import ModelError
 from .motion import base_acceleration, motion
 from .scalar import Array, Factor, pick, place, rows
 from .stack import Stack
@@ -31,12 +32,15 @@ def pv(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces.
 
-    `root` says how a floating base is met: "dual" eliminates its acceleration and solves for all forces (eq. 47); "primal" solves
-    for its acceleration through the block-diagonal L of its branches (eq. 49), which must each be full rank.
+    `root` says how a floating base is met: "dual" eliminates its acceleration and solves for all forces (eq. 47);
+    "primal" solves for its acceleration through the block-diagonal L of its branches (eq. 49), which must each be
+    full rank.
     """
+    if root == "primal" and not model.has_floating_base:
+        raise ModelError(f"method 'pv-base': model '{model.name}' is fixed to the world, expected a floating base")
     move = motion(model, q, v)
     X, n = move.X, model.size
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     stack = Stack([(row.body, row.K, -row.k) for row in demands(model, constraints, v, move)], n)
 
     joints, Du, KS = [None] * n, [None] * n, [None] * n
@@ -60,16 +64,13 @@ def pv(
             f[parent] = f[parent] + X[i].force(reaction(joints[i], f[i] - Ha @ move.ab[i], u, tau[part, :]))
 
     a0 = base_acceleration(model)
+    K, L, l = stack.at(first - 1)
     if root == "primal":
         f[0] = f[0] + place(tau[model.v_slices[0], :], model.joints[0].axes, 6)
-        K, L, l = stack.at(0)
-        L = Factor(L)
-        a[0] = Factor(H[0] + L.inverse_form(K)).solve(f[0] - K.T @ L.solve(l))  # eq. 49
-        force = -L.solve(K @ a[0] + l)
+        a[0], force = base_first(H[0], f[0], K, L, l)
         qdd[0] = pick(a[0] - X[0].motion(a0) - move.ab[0], model.joints[0].axes)
     else:
-        K, L, l = stack.at(-1)
-        force = -Factor(L).solve(l + K @ a0)  # eq. 47
+        force = -Factor(L).solve(l + K @ a0)  # eqs. 43 and 47
     forces = stack.split(first - 1, force)
 
     for i in range(first, n):
@@ -79,3 +80,10 @@ def pv(
         above = X[i].motion(a0 if parent < 0 else a[parent]) + move.ab[i]
         qdd[i], a[i] = joints[i].accelerate(above, Du[i])
     return rows(qdd), forces
+
+
+def base_first(H: Array, f: Array, K: Array, L: Array, l: Array) -> tuple[Array, Array]:
+    """The base's acceleration (eq. 49), and from it the stacked forces (eq. 46)."""
+    L = Factor(L)
+    a = Factor(H + L.inverse_form(K)).solve(f - K.T @ L.solve(l))
+    return a, -L.solve(K @ a + l)

@@ -1,12 +1,14 @@
-"""Constrained forward dynamics with early elimination of the forces (000 Sec. VIII), in body frames, joints of any number of dofs.
+"""Constrained forward dynamics with early elimination of the forces (000 Sec. VIII), in body frames, joints of any
+number of dofs.
 
-At each joint the rows K a + l = 0 carried by its body are turned by reflections (eqs. 65 to 68) into some that its motion can
-meet, which are eliminated here, and others with K S = 0, which pass to the parent unchanged: at most six are ever carried.
+At each joint the rows K a + l = 0 carried by its body are turned by reflections (eqs. 65 to 68) into some that its
+motion can meet, which are eliminated here, and others with K S = 0, which pass to the parent unchanged: at most six
+are ever carried.
 - All of the joint's motion is taken: kappa = (K S)^-1 K, qdd = -(kappa a' + c), and the body's cost is seen through
   T = 1 - S kappa. This is eq. 63 with the joint's acceleration put in from the constraint instead of from the cost.
-- Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'.
-Which rows meet which dofs is a property of the mechanism (`elimination`), so symbols and numbers take the same way. a' is the
-parent's acceleration in the body's frame. Needs constraints with independent rows.
+- Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'. Which rows meet which dofs is a
+property of the mechanism (`elimination`), so symbols and numbers take the same way. a' is the parent's acceleration
+in the body's frame. Needs constraints with independent rows.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def pv_early(
     """Joint accelerations (nv, 1) and the constraints' forces."""
     move = motion(model, q, v)
     X, n = move.X, model.size
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     pivots = elimination(model, constraints)
     carried = Carried(demands(model, constraints, v, move), n)
 
@@ -93,7 +95,9 @@ class Carried:
         return rows(self.blocks[body]) if self.blocks[body] else np.zeros((0, 7))
 
     def resolve(self, body: int, pivots: Pivots, reflections: Sequence[Reflection], met: Array) -> None:
-        """Give the forces of a body's rows to their owners: those met here, and those already known further in (eq. 64)."""
+        """Give the forces of a body's rows to their owners: those met here, and those already known further in (eq.
+        64).
+        """
         size = sum(owner[2] for owner in self.owners[body])
         if not size:
             return

@@ -28,7 +28,7 @@ def pv_soft(
     """Joint accelerations (nv, 1) and the constraints' forces, R the diagonal of the constraints' softness."""
     move = motion(model, q, v)
     soft = demands(model, constraints, v, move)
-    H, f = [body.matrix for body in model.lumped], applied_forces(model, move, external)
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     for row in soft:
         weighted = row.K / row.softness
         H[row.body] = H[row.body] + symmetric(row.K.T @ weighted)  # eq. 52

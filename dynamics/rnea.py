@@ -1,7 +1,7 @@
 """Inverse dynamics by the recursive Newton-Euler algorithm (Luh, Walker and Paul 1980; Featherstone, Table 5.1).
 
-B_i = alpha x + w x w x is the matrix of r'' = B r for matter at r on body i: the force on the body is m a + B h, the moment
-h x a + sum r x (B r) dm. Body frames; a_0 = -gravity.
+B_i = alpha x + w x w x is the matrix of r'' = B r for matter at r on body i: the force on the body is m a + B h, the
+moment h x a + sum r x (B r) dm. Body frames; a_0 = -gravity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def rnea(model: Model, q: Array, v: Array, a: Array, external: Sequence[Array | None] | None = None) -> Array:
-    """Joint forces tau (nv, 1) for accelerations a; `external` holds a force (6, 1) on each body in its frame, or None."""
+    """Joint forces tau (nv, 1) for accelerations a; `external` holds a force (6, 1) on each body in its frame, or
+    None.
+    """
     move = motion(model, q, v)
     tau = newton_euler(model, move, body_accelerations(model, move, a), external)
     return tau + model.armature.reshape(-1, 1) * a

@@ -7,14 +7,14 @@ column), because that is what SX is; constants of a model stay NumPy arrays and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from .errors import ModelError
 
-Array = Union[np.ndarray, ca.SX]
+Array: TypeAlias = np.ndarray | ca.SX
 
 # A pivot this small beside the diagonal entry it started from is rounding: the rows before it say the same thing.
 DEPENDENT = 1e-11
@@ -25,27 +25,57 @@ def is_symbolic(*arrays) -> bool:
     return any(isinstance(array, ca.SX) for array in arrays)
 
 
-def column(x, size: int, what: str) -> Array:
-    """The user's vector as a column (size, 1), checked; numbers must be finite."""
-    if not is_symbolic(x):
+def finite(x, what: str) -> Array:
+    """The user's array: symbols as they are, numbers as floats, finite."""
+    if is_symbolic(x):
+        return x
+    try:
         x = np.asarray(x, dtype=float)
-        x = x.reshape(-1, 1) if x.ndim < 2 else x
-        if not np.isfinite(x).all():
-            raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
+    except (TypeError, ValueError, NotImplementedError):
+        raise ModelError(f"{what} is of type {type(x).__name__}, expected numbers or CasADi SX symbols") from None
+    if not np.isfinite(x).all():
+        raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
+    return x
+
+
+def column(x, size: int, what: str) -> Array:
+    """The user's vector as a column (size, 1), checked."""
+    x = finite(x, what)
+    if not is_symbolic(x) and x.ndim < 2:
+        x = x.reshape(-1, 1)
     if x.shape != (size, 1):
         raise ModelError(f"{what} has shape {tuple(x.shape)}, expected ({size},)")
     return x
 
 
-def matrix(x, shape: tuple[int, int], what: str) -> Array:
-    """The user's matrix, checked; numbers must be finite."""
-    if not is_symbolic(x):
-        x = np.atleast_2d(np.asarray(x, dtype=float))
-        if not np.isfinite(x).all():
-            raise ModelError(f"{what} has an entry that is not finite, expected numbers")
-    if x.shape != shape:
-        raise ModelError(f"{what} has shape {tuple(x.shape)}, expected {shape}")
-    return x
+def matrix(x, what: str) -> Array:
+    """The user's matrix; a flat one is a single row."""
+    x = finite(x, what)
+    return x if is_symbolic(x) else np.atleast_2d(x)
+
+
+def per_row(x, size: int, what: str) -> Array:
+    """A scalar for all rows, or a value a row, as a column (size, 1)."""
+    x = finite(x, what)
+    if not is_symbolic(x) and x.size == 1:
+        x = np.full(size, x.item())
+    return column(x, size, what)
+
+
+def numbers_only(what: str, *arrays) -> None:
+    """Refuse symbols."""
+    if is_symbolic(*arrays):
+        raise ModelError(f"{what} got symbols, expected numbers")
+
+
+def known_norm(x: Array) -> float | None:
+    """The norm of numbers, None of symbols."""
+    return None if is_symbolic(x) else float(np.linalg.norm(x))
+
+
+def fingerprint(x: Array) -> bytes:
+    """Equal for arrays of equal numbers; of symbols, for the same expression."""
+    return str((x.shape, id(x))).encode() if is_symbolic(x) else np.ascontiguousarray(x).tobytes()
 
 
 def flat(x: Array) -> Array:
@@ -53,12 +83,9 @@ def flat(x: Array) -> Array:
     return x if is_symbolic(x) else x.ravel()
 
 
-def first_not_finite(*arrays: Array) -> int | None:
-    """The index of the first array of numbers that holds one that is not finite; symbols are never looked at."""
-    for index, array in enumerate(arrays):
-        if not is_symbolic(array) and not np.isfinite(array).all():
-            return index
-    return None
+def any_not_finite(*arrays: Array) -> bool:
+    """True if numbers among the arrays are not finite; symbols are never looked at."""
+    return any(not is_symbolic(array) and not np.isfinite(array).all() for array in arrays)
 
 
 def rows(blocks: Sequence[Array]) -> Array:

@@ -1,8 +1,8 @@
 """Frames, rotations and the moments of a body's mass.
 
-Spatial vectors are Featherstone's, angular part first. The linear part of an acceleration is, inside the algorithms, the
-classical acceleration of the frame's origin: then no linear velocity enters the equations of motion. Featherstone's spatial
-acceleration is that minus (0, omega x v).
+Spatial vectors are Featherstone's, angular part first. The linear part of an acceleration is, inside the algorithms,
+the classical acceleration of the frame's origin: then no linear velocity enters the equations of motion.
+Featherstone's spatial acceleration is that minus (0, omega x v).
 
 The inertia of a body is kept as the moments of its mass about the origin of its frame, of which the usual tensor is
 I = trace(J) 1 - J:  mass m = sum dm,  h = sum r dm,  J = sum r r' dm.
@@ -95,6 +95,24 @@ class Rotation:
         return self.R @ (A @ self.R.T)
 
 
+@dataclass(frozen=True)
+class Twice:
+    """One rotation after another: `inner` acts first."""
+
+    outer: Turn | Rotation
+    inner: Turn | Rotation
+
+    @property
+    def inverse(self) -> Twice:
+        return Twice(self.inner.inverse, self.outer.inverse)
+
+    def rotate(self, x: Array) -> Array:
+        return self.outer.rotate(self.inner.rotate(x))
+
+    def congruence(self, A: Array) -> Array:
+        return self.outer.congruence(self.inner.congruence(A))
+
+
 STILL = Rotation(np.eye(3))
 
 
@@ -104,7 +122,7 @@ class Transform:
 
     fixed: np.ndarray
     p: Array
-    rotation: Turn | Rotation = STILL
+    rotation: Turn | Rotation | Twice = STILL
 
     @property
     def R(self) -> Array:
@@ -194,6 +212,9 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.J + other.J)
+
+    def __sub__(self, other: Inertia) -> Inertia:
+        return Inertia(self.m - other.m, self.h - other.h, self.J - other.J)
 
     def seen(self, X: Transform) -> Inertia:
         """The same matter in the parent's frame."""

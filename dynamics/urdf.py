@@ -16,8 +16,9 @@ from .spatial import placement
 def load_urdf(path: str | Path, floating_base: bool = False, mimic: str = "reject") -> Model:
     """The model of a URDF file.
 
-    `floating_base` hangs the root link on a floating joint "root_joint" instead of fixing it to the world. `mimic` says what to
-    do with joints that mimic others: "reject" raises, "free" reads them as joints of their own, as Pinocchio does.
+    `floating_base` hangs the root link on a floating joint "root_joint" instead of fixing it to the world. `mimic`
+    says what to do with joints that mimic others: "reject" raises, "free" reads them as joints of their own, as
+    Pinocchio does.
     """
     robot = _parse(Path(path))
     if mimic not in ("reject", "free"):

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,15 @@ def names() -> tuple[str, ...]:
 
 def task(name: str, **options) -> Task:
     """The ready problem of that name; the options are those of its function, such as steps=50."""
+    return _function(name)(**options)
+
+
+def summary(name: str) -> str:
+    """What the ready problem of that name is about, in a line."""
+    return (_function(name).__doc__ or "").strip().split("\n")[0]
+
+
+def _function(name: str) -> Callable[..., Task]:
     if name not in _MODULES:
         raise ProblemError(f"there is no ready problem '{name}', expected one of {', '.join(_MODULES)}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)(**options)
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -31,4 +31,4 @@ class Task:
 
     def solve(self, settings: Settings | None = None, hessian: str = "exact", backend: str = "native") -> Solution:
         """Build, and solve from the guess."""
-        return self.build(hessian, backend).solve(self.guess, settings, **self.parameters)
+        return self.build(hessian, backend).solve(self.guess, settings=settings, **self.parameters)

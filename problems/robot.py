@@ -1,4 +1,6 @@
-"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never copied)."""
+"""Ready robots: our own, and those of the package example-robot-data where it is installed (used in place, never
+copied).
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ EXAMPLES = {
     "go1": ("go1_description/urdf/go1.urdf", True),
     "go2": ("go2_description/urdf/go2.urdf", True),
     "hyq": ("hyq_description/robots/hyq_no_sensors.urdf", True),
-    "icub": ("icub_description/robots/icub.urdf", True),
+    "icub": ("icub_description/robots/icub_reduced.urdf", True),
     "kinova": ("kinova_description/robots/kinova.urdf", False),
     "panda": ("panda_description/urdf/panda.urdf", False),
-    "romeo": ("romeo_description/urdf/romeo.urdf", True),
+    "romeo": ("romeo_description/urdf/romeo_small.urdf", True),
     "simple_humanoid": ("simple_humanoid_description/urdf/simple_humanoid.urdf", True),
     "solo12": ("solo_description/robots/solo12.urdf", True),
     "talos": ("talos_data/robots/talos_full_v2.urdf", True),

@@ -70,16 +70,15 @@ class Ipopt:
 
     def residuals(self, solution) -> Residuals:
         """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
-        program, result = self.program, solution.result
-        z, y = result["z"], np.empty(len(program.kinds))
-        for kind, name, sign in (("d", "dynamics", -1), ("e", "equalities", 1), ("i", "inequalities", 1)):
-            rows = program.kinds == kind
-            y[rows] = sign * np.asarray(result[name])[-rows.sum() :] if rows.any() else 0
+        program, point = self.program, solution.point
+        z, y = point.z, np.empty(len(program.kinds))
+        for letter, kind, sign in (("d", "dynamics", -1), ("e", "equality", 1), ("i", "inequality", 1)):
+            y[program.kinds == letter] = sign * point.y[solution.layout.kind(kind)]
         rows = ca.MX.sym("y", len(y))
         gradient = ca.gradient(program.f + ca.dot(rows, program.g), program.z)
         both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)
         g, slope = (np.array(part).ravel() for part in both)
-        bounds = result["lower"] - result["upper"]
+        bounds = -point.w
         inside = program.kinds == "i"
         bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
         gaps = np.minimum(z - self.lower, self.upper - z), np.minimum(g - program.lower, program.upper - g)

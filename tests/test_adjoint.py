@@ -1,9 +1,9 @@
-"""Implicit nodes without bodies: graphs of nodes, variants of the Hessian, structure, and what misuse is answered with."""
+"""Implicit nodes without bodies: graphs of nodes, variants of the Hessian, structure, and answers to misuse."""
 
 import casadi as ca
 import numpy as np
 import pytest
-from trisweep.adjoint import NodeError, check, expand, implicit, nodes_of, solved
+from trisweep.adjoint import Derivatives, NodeError, check, expand, implicit, nodes_of, solved
 
 
 def kepler(mean, eccentricity, iterations=12):
@@ -138,7 +138,7 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
         (lambda: implicit("a", Y, ca.vertcat(Y[0], Y[0]) - X, X), "undetermined, expected dg/dy invertible"),
         (
             lambda: implicit("a", kepler(X[0], 0.1), X[1], X[1]),
-            "is an unknown of node 'Kepler', expected fresh symbols",
+            "belongs to node 'Kepler', expected fresh symbols",
         ),
         (lambda: expand(2 * X, X), "expand: variables are .*, expected a column of distinct symbols"),
         (lambda: expand(kepler(X[0], 0.1), X), "variables contain unknowns of node 'Kepler'"),
@@ -155,6 +155,36 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
 def test_misuse_is_answered_with_a_sentence(misuse, sentence):
     with pytest.raises(NodeError, match=sentence):
         misuse()
+
+
+def test_nodes_inside_a_node():
+    """a = cos(b x) and its square root c lie inside b - c / 2 = x; outputs use the inner unknowns too."""
+    x, a, b, c = (ca.SX.sym(name) for name in "xabc")
+    implicit("inner", a, a**3 - (2 + ca.cos(b * x)) ** 3, 2 + ca.cos(b * x))
+    implicit("root", c, c**2 - a, ca.sqrt(a))
+    solution = x
+    for _ in range(8):
+        inside = 2 + ca.cos(solution * x)
+        slope = 1 + ca.sin(solution * x) * x / (4 * ca.sqrt(inside))
+        solution = solution - (solution - ca.sqrt(inside) / 2 - x) / slope
+    implicit("outer", b, b - c / 2 - x, solution)
+    agrees(check(x, ca.vertcat(b * x, b**2), np.array([0.7])))
+    agrees(check(x, ca.vertcat(b * c, a * x), np.array([0.7])))
+
+
+def test_a_solution_in_terms_of_an_inner_node_is_refused():
+    x, a, b = ca.SX.sym("x"), ca.SX.sym("a"), ca.SX.sym("b")
+    implicit("first", a, a - b * x, b * x)
+    with pytest.raises(NodeError, match="node 'second': solution contains the node's own unknown 'a'"):
+        implicit("second", b, b - ca.sin(a), ca.sin(a))
+
+
+def test_a_cycle_that_derivatives_of_the_users_own_hide_is_named():
+    x, a, b = ca.SX.sym("x"), ca.SX.sym("a"), ca.SX.sym("b")
+    implicit("first", a, a - b * x, b * x)
+    implicit("second", b, b - ca.sin(a), ca.sin(a), derivatives=Derivatives(b, b - ca.sin(a)))
+    with pytest.raises(NodeError, match="node 'first' on 'second' on 'first' rests on itself"):
+        expand(x, a)
 
 
 def test_a_refused_node_leaves_nothing_behind():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def efpa(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
-    """J M^-1 J' (m, m). K[c][i] is constraint c seen from body i, W[c][i] = Omega_i K[c][i]' the acceleration it causes there."""
+    """J M^-1 J' (m, m). K[c][i]: constraint c seen from body i; W[c][i]: the acceleration it causes there."""
     X = transforms(model, q)
     joints = articulate(model, X)
     K: list[dict[int, Array]] = []

@@ -1,6 +1,7 @@
 """The Kreutz-Delgado, Jain and Rodriguez algorithm (1992): spatial inverse inertias carried outward along every path.
 
-Omega_i (6, 6) is the inverse inertia of body i; between two bodies it is carried from their closest common ancestor to both.
+Omega_i (6, 6) is the inverse inertia of body i; between two bodies it is carried from their closest common ancestor
+to both.
 """
 
 from __future__ import annotations

@@ -28,7 +28,11 @@ def pv_osim(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
 
 
 def carry(
-    model: Model, X: list[Transform], joints: list[Articulation], constraints: Sequence[Constraint], first: int
+    model: Model,
+    X: list[Transform],
+    joints: list[Articulation],
+    constraints: Sequence[Constraint],
+    first: int,
 ) -> Stack:
     """K and L of all bodies, carried inward through every joint from the last to `first`."""
     stack = Stack([(site.body, site.K, np.zeros((site.size, 0))) for site in sites(model, constraints)], model.size)

@@ -1,7 +1,7 @@
 """PV-OSIM-fast (000 Sec. VII-B, eqs. 53 to 55): the Delassus matrix of a floating base as an operator, never formed.
 
-L_0 = L_b + K_b H_b^-1 K_b' with L_b block-diagonal over the branches of the base: solved by the matrix inversion lemma. Needs
-branches that are each full rank without the base.
+L_0 = L_b + K_b H_b^-1 K_b' with L_b block-diagonal over the branches of the base: solved by the matrix inversion
+lemma. Needs branches that are each full rank without the base.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ..articulation import articulate
 from ..constraint import Constraint
 from ..errors import ModelError
-from ..joints import Floating
 from ..motion import transforms
 from ..scalar import Array, Factor, pick
 from .pv_osim import carry
@@ -39,7 +38,7 @@ class DelassusOperator:
 
 def pv_osim_fast(model: Model, q: Array, constraints: Sequence[Constraint]) -> DelassusOperator:
     """J M^-1 J' as an operator."""
-    if not isinstance(model.joints[0], Floating) or -1 in model.parents[1:]:
+    if not model.has_floating_base:
         raise ModelError(f"method 'pv-osim-fast': model '{model.name}' is fixed to the world, expected a floating base")
     X = transforms(model, q)
     joints = articulate(model, X)

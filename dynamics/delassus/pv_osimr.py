@@ -1,7 +1,9 @@
-"""PV-OSIMr (002 Algorithm 3): the lowest order known, by composing propagators between the links where constraints meet.
+"""PV-OSIMr (002 Algorithm 3): the lowest order known, by composing propagators between the links where constraints
+meet.
 
-A stretch is the way from a branching link or an end effector inward to the next branching link: P (6, k) carries forces along it,
-Omega (k, k) is the inverse inertia its joints add. k is 6, or the rows of the constraint at an end effector.
+A stretch is the way from a branching link or an end effector inward to the next branching link: P (6, k) carries
+forces along it, Omega (k, k) is the inverse inertia its joints add. k is 6, or the rows of the constraint at an end
+effector.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ import numpy as np
 
 from ..articulation import Articulation, articulate
 from ..constraint import Constraint, Site, sites
-from ..joints import Floating
 from ..motion import transforms
 from ..scalar import Array, rows, symmetric
 from ..spatial import Transform
@@ -34,10 +35,10 @@ class Stretch:
 
 
 def pv_osimr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
-    """J M^-1 J' (m, m). A floating base counts as ground first, and its share K_b H_b^-1 K_b' comes last (000 eq. 48)."""
+    """J M^-1 J' (m, m). A floating base is ground first; its share K_b H_b^-1 K_b' comes last (000 eq. 48)."""
     X, where = transforms(model, q), sites(model, constraints)
     joints = articulate(model, X)
-    ground = 0 if isinstance(model.joints[0], Floating) and -1 not in model.parents[1:] else -1
+    ground = 0 if model.has_floating_base else -1
     stretches = backward(model, X, joints, where, ground)
 
     Omega: dict[int, Array] = {}

@@ -1,0 +1,175 @@
+"""Times of the compiled dynamics beside Pinocchio and MuJoCo, in one run on one core.
+
+    python bench/dynamics_time.py
+
+Per evaluation, best of interleaved rounds. "core": one state, the machine code called by its address, without Python;
+"batch": 4,096 states through `batch`, with Python. Pinocchio and MuJoCo are called from Python, one state a call; what
+such a call costs by itself is measured on a one-joint model and stated. Targets are set against Pinocchio 4.1 in C++ on
+a 3 GHz-class AVX2 core.
+"""
+
+import ctypes
+import time
+from functools import cache
+
+import casadi as ca
+import mujoco
+import numpy as np
+import pinocchio as pin
+from machine import describe
+from mechanisms import FEET, HANDS
+from mujoco_twin import mujoco_twin
+from trisweep.dynamics import point, weld
+from trisweep.dynamics.aba import aba
+from trisweep.dynamics.pv_early import pv_early
+from trisweep.native import compile_function, level
+from trisweep.problems.robot import robot, robot_file
+
+BATCH, ROUNDS = 4096, 12
+FLOATING = ("go1", "g1", "talos")
+
+# case: robot, what, constraints, Pinocchio 4.1 in C++ (us), target of the batch, target of the core
+CASES = {
+    "iiwa14 RNEA": ("iiwa14", "rnea", [], 1.1, 8, 2),
+    "iiwa14 ABA": ("iiwa14", "aba", [], 2.4, 8, 2),
+    "iiwa14 6D tip": ("iiwa14", "aba", [weld("iiwa_flange", period=None)], 3.6, 8, 2),
+    "go1 ABA": ("go1", "aba", [], 4.7, 5, 2),
+    "go1 4 feet 3D": ("go1", "aba", [point(foot, period=None) for foot in FEET["go1"]], 7.0, 5, 2),
+    "g1 (35 dofs) ABA": ("g1", "aba", [], 11.0, 3, None),
+    "g1 2 feet 6D": ("g1", "aba", [weld(foot, period=None) for foot in FEET["g1"]], 13.3, 3, None),
+    "talos ABA": ("talos", "aba", [], 18.0, None, None),
+    "talos 2F+2H 6D": (
+        "talos",
+        "aba",
+        [weld(x, period=None) for x in FEET["talos"] + HANDS["talos"]],
+        24.0,
+        None,
+        None,
+    ),
+}
+
+robot = cache(robot)
+
+
+def compiled(model, what, constraints):
+    """The machine code of accelerations and forces, or of joint forces."""
+    q, v, x = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("x", model.nv)))
+    if what == "rnea":
+        outputs = [model.inverse_dynamics(q, v, x)]
+    elif constraints:
+        a, forces = pv_early(model, q, v, x, constraints)
+        outputs = [a, ca.vertcat(*forces)]
+    else:
+        outputs = [aba(model, q, v, x)]
+    return compile_function(ca.Function("f", [q, v, x], outputs))
+
+
+def by_address(function, inputs, count, repetitions=1000):
+    """`count` states (0 or 1) by the function's address: with 0 it is Python's part of the call alone."""
+    results = [np.empty((1, size)) for size in function.sizes.outputs]
+    work = np.empty(function.sizes.work)
+    tables = [
+        np.array([x.ctypes.data for x in inputs], np.uint64),
+        np.zeros(len(inputs), np.int64),
+        np.array([y.ctypes.data for y in results], np.uint64),
+        np.array(function.sizes.outputs, np.int64),
+    ]
+    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
+    entry, pointers = prototype(function.address), [table.ctypes.data for table in tables]
+
+    def call(keep=(tables, results, inputs)):
+        entry(*pointers, count, work.ctypes.data)
+
+    return seconds(call, repetitions)
+
+
+def seconds(call, repetitions):
+    def measure():
+        start = time.perf_counter()
+        for _ in range(repetitions):
+            call()
+        return (time.perf_counter() - start) / repetitions
+
+    return measure
+
+
+def pinocchio_call(name, what, constraints, q, v, x):
+    """pin.rnea, pin.aba, or pin.constraintDynamics with mu = 0 and one iteration: exact for independent rows."""
+    path = str(robot_file(name))
+    model = (
+        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
+    )
+    data = model.createData()
+    if what == "rnea":
+        return lambda: pin.rnea(model, data, q, v, x)
+    if not constraints:
+        return lambda: pin.aba(model, data, q, v, x)
+    contacts = []
+    for constraint in constraints:
+        frame = model.frames[model.getFrameId(constraint.link)]
+        kind = pin.ContactType.CONTACT_3D if constraint.classical else pin.ContactType.CONTACT_6D
+        contacts.append(pin.RigidConstraintModel(kind, model, frame.parentJoint, frame.placement, pin.LOCAL))
+    datas = [contact.createData() for contact in contacts]
+    pin.initConstraintDynamics(model, data, contacts, datas)
+    settings = pin.ProximalSettings(0, 0.0, 1)
+    return lambda: pin.constraintDynamics(model, data, q, v, x, contacts, datas, settings)
+
+
+def call_overhead() -> float:
+    """Seconds of pin.rnea on one joint, of which the algorithm is a small part."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
+    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
+    data, zero = model.createData(), np.zeros(1)
+    measure = seconds(lambda: pin.rnea(model, data, zero, zero, zero), 2000)
+    return min(measure() for _ in range(ROUNDS))
+
+
+def measures(case):
+    """What to time for a case: core, batch, Pinocchio, MuJoCo; each a function that returns seconds an evaluation."""
+    name, what, constraints, *_ = CASES[case]
+    model, rng = robot(name), np.random.default_rng(0)
+    q = np.array([model.random_configuration(rng) for _ in range(BATCH)])
+    v, x = rng.standard_normal((2, BATCH, model.nv))
+    function = compiled(model, what, constraints)
+    batch = seconds(lambda: function.batch(q, v, x), 1)
+    one = [np.ascontiguousarray(array[:1]) for array in (q, v, x)]
+    found = {
+        "core": by_address(function, one, 1),
+        "call": by_address(function, one, 0),
+        "batch": lambda: batch() / BATCH,
+        "pinocchio": seconds(pinocchio_call(name, what, constraints, q[0], v[0], x[0]), 300),
+    }
+    if what == "aba":
+        source, data = mujoco_twin(model, constraints, q[0], v[0], x[0])
+        found["mujoco"] = seconds(lambda: mujoco.mj_forward(source, data), 100)
+    return found
+
+
+def main() -> None:
+    print(describe("pin", "mujoco", "casadi", "llvmlite"))
+    overhead = call_overhead()
+    print(f"instruction set: {level}; a call of pin from Python costs about {1e6 * overhead:.2f} us by itself\n")
+    all_measures = {case: measures(case) for case in CASES}
+    best = {case: dict.fromkeys(found, np.inf) for case, found in all_measures.items()}
+    for _ in range(ROUNDS):
+        for case, found in all_measures.items():
+            for what, measure in found.items():
+                best[case][what] = min(best[case][what], measure())
+    print("microseconds an evaluation; x: times faster than pin in this run, less its call; C++: than the known figure")
+    names = ("core", "batch", "pin", "mujoco", "batch x", "C++", "core C++")
+    print(f"{'case':18} " + " ".join(f"{name:>8}" for name in names) + "  targets")
+    for case, (_, _, _, known, batch_target, core_target) in CASES.items():
+        t = {what: 1e6 * value for what, value in best[case].items()}
+        t["core"] -= t["call"]
+        against = (t["pinocchio"] - 1e6 * overhead) / t["batch"]
+        batch_x, core_x = known / t["batch"], known / t["core"]
+        verdict = [f"batch {batch_target}x {'met' if batch_x >= batch_target else 'MISSED'}"] if batch_target else []
+        verdict += [f"core {core_target}x {'met' if core_x >= core_target else 'MISSED'}"] if core_target else []
+        rival = f"{t['mujoco']:8.2f}" if "mujoco" in t else " " * 8
+        times = f"{t['core']:8.3f} {t['batch']:8.3f} {t['pinocchio']:8.2f} {rival}"
+        print(f"{case:18} {times} {against:7.1f}x {batch_x:7.1f}x {core_x:7.1f}x  {', '.join(verdict)}")
+
+
+if __name__ == "__main__":
+    main()

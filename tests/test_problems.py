@@ -134,3 +134,11 @@ def test_a_second_solve_is_the_same_as_the_first():
     first, second = (solver.solve(made.guess) for _ in range(2))
     assert second.statistics.iterations == first.statistics.iterations
     np.testing.assert_array_equal(second.u, first.u)
+
+
+def test_a_module_of_the_room_does_not_hide_its_functions():
+    """Python makes a submodule an attribute of its package: none may have the name of a function there."""
+    import trisweep
+
+    assert task("hanging_chain", steps=3).problem.steps == 3
+    assert trisweep.task is trisweep.problems.task is task

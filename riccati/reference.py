@@ -22,6 +22,8 @@ from .problem import Array, LQProblem
 
 # A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
 RANK_TOLERANCE = 1e-10
+# Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
+ROW_ROUNDING = 1e-14
 # A row of the equalities is violated when its residual is above the first share of its largest terms plus the second
 # share, for rounding, of what they would be if every variable had the size of the largest one.
 CONSISTENCY_TOLERANCE, ROUNDING_TOLERANCE = 1e-9, 1e-13
@@ -229,6 +231,7 @@ def factor(
             terms.append(np.abs(sweep[c].Gx) @ np.abs(E[c]))
         terms = np.vstack(terms)
         size = np.column_stack([terms[:, : s.nu].max(1, initial=0.0), terms[:, s.nu :].max(1, initial=0.0)])
+        size = np.maximum(size, ROW_ROUNDING / RANK_TOLERANCE * size[:, ::-1])
         diagonal = np.maximum(np.abs(np.diag(s.R)), np.abs(np.diag(H)[: s.nu]))
         sweep[k] = eliminate(H, np.vstack(G), size, s.nu, diagonal)
     if problem.initial_state is not None:

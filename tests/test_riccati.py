@@ -315,6 +315,29 @@ def test_a_problem_whose_answer_is_zero():
     assert not np.concatenate(solution.x).any()
 
 
+def test_entries_that_are_only_rounding_are_no_pivots():
+    """The user's own rounding, 1e-18 where a product should have been zero, must not decide what a row is about."""
+    for seed in range(60):
+        problem = random_problem(seed, equality_rate=0.0, singular_rate=0.0)
+        free = problem.solve()
+        rng = np.random.default_rng(seed)
+        versions = []
+        for noise in (0.0, 1e-18):
+            stages = []
+            for s, x, u in zip(problem.stages, free.x, free.u):
+                Gu, Gx = np.zeros((2, s.nu)), np.zeros((2, s.nx))
+                Gu[0, :1], Gx[1, :1] = 2.0, 3.0  # one row about a control, one about a state; none where there is none
+                g = -(Gu @ u + Gx @ x)
+                kept = np.array([s.nu > 0, s.nx > 0])
+                if noise:
+                    Gu, Gx = Gu + noise * rng.normal(size=Gu.shape), Gx + noise * rng.normal(size=Gx.shape)
+                stages.append(replace(s, Gu=Gu[kept], Gx=Gx[kept], g=g[kept]))
+            versions.append(LQProblem(stages, problem.initial_state).solve())
+        clean, noisy = versions
+        assert clean.status == noisy.status == "solved"
+        assert relative_error(noisy.x, clean.x) < 1e-7
+
+
 def test_results_do_not_change_from_run_to_run():
     problem = benchmark_chain(14, 7, 50, 7)
     one, two = problem.solve(), problem.solve()

@@ -24,6 +24,8 @@ namespace trisweep {
 
 // A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
 inline constexpr double RANK_TOLERANCE = 1e-10;
+// Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
+inline constexpr double ROW_ROUNDING = 1e-14;
 // A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
 inline constexpr double CURVATURE_TOLERANCE = 1e-14;
 

@@ -316,8 +316,9 @@ private:
     }
 
     void measure_row(Stage& s, int i, const double* row) {
-        bench.size_u[i] = largest_entry(s.up, row);
-        bench.size_x[i] = largest_entry(s.n - s.up, row + s.up);
+        constexpr double SHARE = ROW_ROUNDING / RANK_TOLERANCE;
+        const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
+        bench.size_u[i] = std::max(u, SHARE * x), bench.size_x[i] = std::max(x, SHARE * u);
     }
 
     // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.

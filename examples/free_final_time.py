@@ -22,4 +22,4 @@ solver = ocp.build()
 for value in (0.0, 0.5, 1.0):
     solution = solver.solve(friction=value)
     brakes = int((solution.force[:, 0] > 0).sum()) / ocp.steps
-    print(f"friction {value:.1f} N s/m: {solution.objective:.4f} s, brakes after {brakes:.0%}  ({solution})")
+    print(f"friction {value:.1f} N s/m: {solution.status} in {solution.objective:.4f} s, brakes after {brakes:.0%}")

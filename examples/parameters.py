@@ -26,4 +26,5 @@ for k in range(20):
     previous = solver.solve(guess=previous, now=state, path=ahead)
     state = previous.x[1]
     if k % 4 == 0:
-        print(f"t = {k * STEP:.1f} s: {abs(state[0] - ahead[1]):.4f} m off the path; {previous}")
+        off = abs(state[0] - ahead[1])
+        print(f"t = {k * STEP:.1f} s: {off:.4f} m off the path, {previous.statistics.iterations} iterations")

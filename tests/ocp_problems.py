@@ -1,12 +1,8 @@
-"""Small optimal-control problems for tests, and IPOPT on the same program as their judge."""
-
-import os
+"""Small optimal-control problems for tests."""
 
 import casadi as ca
 import numpy as np
-import pytest
 from trisweep.ocp import Free, Problem
-from trisweep.ocp.casadi_backend import assemble
 
 
 def integrator_chain(steps=20, **settings):
@@ -39,25 +35,3 @@ def swing_up(integrator="rk4", free=False, torque=6.0):
     ocp.constrain("hang", ca.vertcat(angle, speed), equals=0, at="start")
     ocp.constrain("stand", ca.vertcat(angle, speed), equals=[np.pi, 0], at="end")
     return ocp
-
-
-def ipopt(solver, guess=None, **parameters):
-    """IPOPT on the same program from the same guess: objective, status, iterations, all stages' (u, x) in a row."""
-    if "TRISWEEP_SANITIZED" in os.environ:
-        pytest.skip("IPOPT's library cannot be loaded under the sanitizers; the native solve has been run")
-    program = assemble(solver.transcription)
-    options = {"print_time": False, "ipopt": {"print_level": 0, "sb": "yes", "tol": 1e-9}}
-    nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
-    oracle = ca.nlpsol("oracle", "ipopt", nlp, options)
-    low, high, _, _ = solver._bounds
-    shared, own = solver._parameters(parameters)
-    result = oracle(
-        x0=solver._guess(guess),
-        p=np.concatenate([shared, own.ravel()]),
-        lbx=low,
-        ubx=high,
-        lbg=program.lower,
-        ubg=program.upper,
-    )
-    statistics = oracle.stats()
-    return float(result["f"]), statistics["return_status"], statistics["iter_count"], np.array(result["x"]).ravel()

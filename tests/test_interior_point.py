@@ -1,9 +1,12 @@
 """The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
 
+from types import SimpleNamespace
+
 import casadi as ca
 import numpy as np
 import pytest
-from ocp_problems import integrator_chain, ipopt, rest_to_rest, swing_up
+from ipopt import Ipopt
+from ocp_problems import integrator_chain, rest_to_rest, swing_up
 from trisweep.ocp import Problem, Settings
 
 
@@ -14,8 +17,10 @@ def solve(ocp, guess=None, settings=None, **parameters):
 def agrees_with_ipopt(ocp, guess=None, **parameters):
     solver = ocp.build()
     solution = solver.solve(guess=guess, **parameters)
-    objective, status, iterations, z = ipopt(solver, guess, **parameters)
-    assert status == "Solve_Succeeded" and solution.status == "solved"
+    assert solution.status == "solved"
+    oracle = Ipopt(SimpleNamespace(guess=guess, parameters=parameters), solver).solve()
+    assert oracle.solved
+    objective, iterations, z = oracle.objective, oracle.iterations, oracle.z
     assert abs(solution.objective - objective) <= 1e-7 * max(1.0, abs(objective))
     np.testing.assert_allclose(solution.point.z, z, atol=2e-5 * np.abs(z).max())
     assert solution.statistics.iterations <= 1.5 * iterations + 3

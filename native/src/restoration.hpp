@@ -39,7 +39,8 @@ public:
         std::copy_n(inner.v, base.size_v, outer.v);
         std::copy_n(rows, base.size_y, outer.r);
         outer.f = objective;
-        if (status == Status::solved || status == Status::stalled) return Status::infeasible;
+        if (status == Status::solved || status == Status::stalled || status == Status::not_minimal)
+            return largest_entry(base.size_y, rows) > outer.settings.acceptable_infeasibility ? Status::infeasible : Status::stalled;
         if (status != Status::restored) return status;
         take_duals(elastic.lower, base.lower);
         take_duals(elastic.upper, base.upper);

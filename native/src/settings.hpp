@@ -5,7 +5,7 @@ namespace trisweep {
 
 struct Settings {
     double tolerance = 1e-8;            // scaled KKT error of a solution
-    double acceptable_infeasibility = 1e-6;  // constraint violation above which a stop is called infeasible
+    double acceptable_infeasibility = 1e-6;  // violation, at its least, above which a problem is called infeasible
     int iterations = 1000;              // at most
     double seconds = 1e9;               // at most
     double initial_barrier = 0.1;       // mu at the start

@@ -32,14 +32,14 @@ bench: $(VENV)/.installed-bench
 # The core's tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. `python -S` keeps the editable
 # install out of the way of the instrumented one.
 ASAN := build/asan
-CORE_TESTS := tests/test_levels.py tests/test_kernels.py tests/test_riccati.py tests/test_riccati_problem.py
+CORE_TESTS := tests/test_levels.py tests/test_kernels.py tests/test_riccati.py tests/test_riccati_problem.py tests/test_interior_point.py
 asan: $(VENV)/.installed-test
 	@echo "== building the core with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target $(ASAN)/site . \
 	  --config-settings=build-dir=$(ASAN)/cmake --config-settings=cmake.define.TRISWEEP_SANITIZE=ON
 	@echo "== the core's tests under them"
 	@LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so) $$(cc -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  TRISWEEP_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  PYTHONPATH=$(ASAN)/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
 	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "$(ASAN)" in n.core.__file__; \
 	  sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]]))' $(CORE_TESTS)

@@ -1,6 +1,6 @@
 """The public methods of a model: they check what the user gives, and hand over to the algorithms' own modules.
 
-Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is an SX expression.
+Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is SX.
 """
 
 from __future__ import annotations

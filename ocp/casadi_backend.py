@@ -1,7 +1,7 @@
 """The same problem through CasADi's IPOPT and FATROP: oracles and rivals, never needed to use Trisweep.
 
-The stages' functions are those of the transcription, evaluated and differentiated by CasADi alone: nothing of the compiler,
-of `adjoint` or of the core has a part in it.
+The stages' functions are those of the transcription, evaluated and differentiated by CasADi alone: nothing of the
+compiler, of `adjoint` or of the core has a part in it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .transcription import Block, Transcription
 class NonlinearProgram:
     """min f(z), lower <= g(z) <= upper, z all stages' (u, x) in a row; p all parameters.
 
-    Rows of g stand stage by stage: next state minus F, equalities, inequalities; `kinds` has a letter "d", "e" or "i" a row.
+    Rows of g stand stage by stage: next state minus F, equalities, inequalities; `kinds` has "d", "e" or "i" for each.
     """
 
     z: ca.MX

@@ -1,7 +1,8 @@
 """Integrators: from the states' derivatives to the next state, on expressions.
 
-x' = f(x) with the control held over a step h. The derivatives may rest on implicit nodes (forward dynamics); where a method
-needs f at another state than x, `relocate` lays the nodes out again there, and an implicit step is a node of its own.
+x' = f(x) with the control held over a step h. The derivatives may rest on implicit nodes (forward dynamics); where a
+method needs f at another state than x, `relocate` lays the nodes out again there, and an
+implicit step is a node of its own.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from ..riccati import ProblemError
 if TYPE_CHECKING:
     from .problem import Problem
 
-# Newton's iterations of an implicit step, from an explicit guess. Each about doubles the correct digits; what is left after
-# the last is below 1e-12 for steps on which the method makes sense.
+# Newton's iterations of an implicit step, from an explicit guess. Each about doubles the correct digits; what is left
+# after the last is below 1e-12 for steps on which the method makes sense.
 NEWTON_ITERATIONS = 5
 
 
@@ -36,17 +37,17 @@ def euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
 def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
     """Euler in the order in which states depend on each other: what has taken its step is used by those that follow.
 
-    With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is the state of another one
-    alone come last.
+    With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another come last.
     """
     names = [v.name for v in problem.states]
     places = {v.name: v for v in problem.states}
     follows = {
-        name: [other for other in names if other != name and _is(problem.dynamics[name], places[other].symbol)] for name in names
+        name: [other for other in names if other != name and _is(problem.dynamics[name], places[other].symbol)]
+        for name in names
     }
     if not any(follows.values()):
         raise ProblemError(
-            "integrator 'semi-implicit euler': no state's derivative is another state, expected such as q' = v; use 'euler'"
+            "integrator 'semi-implicit euler': no derivative is another state, as in q' = v; use 'euler'"
         )
     at, rates = 0, {}
     for v in problem.states:
@@ -54,7 +55,10 @@ def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) 
         at += v.size
     first = {name: places[name].symbol + h * rates[name] for name in names if not follows[name]}
     return ca.vertcat(
-        *(first[name] if name in first else places[name].symbol + h * first.get(follows[name][0], rates[name]) for name in names)
+        *(
+            first[name] if name in first else places[name].symbol + h * first.get(follows[name][0], rates[name])
+            for name in names
+        )
     )
 
 
@@ -85,4 +89,9 @@ def _is(expression: ca.SX, symbol: ca.SX) -> bool:
     return expression.shape == symbol.shape and ca.is_equal(expression, symbol, 1)
 
 
-METHODS = {"euler": euler, "semi-implicit euler": semi_implicit_euler, "rk4": rk4, "implicit midpoint": implicit_midpoint}
+METHODS = {
+    "euler": euler,
+    "semi-implicit euler": semi_implicit_euler,
+    "rk4": rk4,
+    "implicit midpoint": implicit_midpoint,
+}

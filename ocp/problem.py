@@ -8,8 +8,8 @@
     ocp.constrain("stop", x, equals=0, at="end")
     solution = ocp.build().solve()
 
-A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Everything is checked where
-it is said.
+A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Everything is checked
+where it is said.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ class Problem:
         """A state (size,) with bounds on every stage; returns its symbol."""
         return self._add(self.states, name, size, lower, upper)
 
-    def control(self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> ca.SX:
+    def control(
+        self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None
+    ) -> ca.SX:
         """A control (size,) with bounds on every step; returns its symbol."""
         return self._add(self.controls, name, size, lower, upper)
 
@@ -134,7 +136,9 @@ class Problem:
         if self.duration is not None:
             return self.duration / self.steps
         if self.step is None:
-            raise ProblemError("Problem: neither step nor duration is given, but the dynamics need the length of a step")
+            raise ProblemError(
+                "Problem: neither step nor duration is given, but the dynamics need the length of a step"
+            )
         return self.step
 
     # --- dynamics
@@ -154,7 +158,9 @@ class Problem:
         name = name or f"cost {sum(term.kind == 'objective' for term in self.terms) + 1}"
         expression = self._expression(name, expression)
         if expression.numel() != 1:
-            raise ProblemError(f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot")
+            raise ProblemError(
+                f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot"
+            )
         stages = self._stages(name, expression, at)
         self.terms.append(Term(name, "objective", expression, stages))
 
@@ -197,7 +203,7 @@ class Problem:
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.
 
-        hessian: "exact", "gauss-newton" (curvature of the cost alone) or "no-dynamics" (without that of forward dynamics).
+        hessian: "exact", "gauss-newton" (curvature of the cost alone), "no-dynamics" (all but that of the nodes).
         backend: "native", or "ipopt" or "fatrop" through CasADi.
         """
         from .solver import build
@@ -262,7 +268,9 @@ class Problem:
         if isinstance(at, str):
             named = {"all": range(last + 1), "steps": range(self.steps), "start": [0], "end": [self.steps]}
             if at not in named:
-                raise ProblemError(f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice")
+                raise ProblemError(
+                    f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice"
+                )
             stages = named[at]
         elif isinstance(at, slice):
             stages = everything[at]
@@ -275,7 +283,9 @@ class Problem:
             raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {self.steps}")
         if controlled and stages[-1] > last:
             which = ", ".join(v.name for v in self.controls if uses(expression, [v]))
-            raise ProblemError(f"'{name}' uses the control {which} at stage {self.steps}, the last, where there is none")
+            raise ProblemError(
+                f"'{name}' uses the control {which} at stage {self.steps}, the last, where there is none"
+            )
         return stages
 
 

@@ -19,6 +19,8 @@ ADVICE = {
     "time limit": "allow more seconds, or start from a better guess",
     "interrupted": "the best point so far is here",
     "not finite": "keep the guess away from where the named term is not defined, with bounds if need be",
+    "unbounded": "the variables grow without limit while the cost falls: add bounds, or a cost on what grows",
+    "not minimal": "the first-order conditions hold, but the cost curves down from here: start elsewhere, or bound the motion",
     "stalled": "no step improves the point: check scaling, derivatives that jump, and constraints that repeat each other",
 }
 

@@ -18,7 +18,10 @@ from .solution import Solution, Statistics
 from .transcription import Block, Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
-STATUSES = ("solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled")
+STATUSES = (
+    "solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled", "unbounded",
+    "not minimal",
+)  # fmt: skip
 
 
 def build(problem: Problem, hessian: str, backend: str) -> Solver:
@@ -57,20 +60,30 @@ class Solver:
         self.build_seconds = perf_counter() - begin
 
     def solve(
-        self, guess: Mapping[str, ArrayLike] | Solution | None = None, settings: Settings | None = None, **parameters: ArrayLike
+        self,
+        guess: Mapping[str, ArrayLike] | Solution | None = None,
+        warm_start: Solution | None = None,
+        settings: Settings | None = None,
+        **parameters: ArrayLike,
     ) -> Solution:
         """Solve from a guess, with a value for every parameter by its name.
 
         guess: by the names of states and controls, each one value for all stages or a trajectory, a row a stage; or a
         Solution. What is not guessed starts at zero, moved inside its bounds.
+        warm_start: a Solution of this solver, for other parameters say, to start from with its multipliers.
         """
+        if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.solver is not self):
+            raise ProblemError("solve: warm_start is not a Solution of this solver; use guess for other trajectories")
         settings = settings or Settings()
         shared, of_stages = self._parameters(parameters)
-        z = self._guess(guess)
+        z = self._guess(warm_start if guess is None and warm_start is not None else guess)
         with self._lock:
             self._core.set_parameters(shared, of_stages)
             self._core.set_guess(z)
-            status = STATUSES[self._core.solve(_core_settings(settings))]
+            if warm_start is not None:
+                names = ("dynamics", "equalities", "inequalities", "lower", "upper")
+                self._core.set_multipliers(*(warm_start.result[name] for name in names))
+            status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
             result, records = self._core.result(), self._core.records()
             gains = [self._core.gain(k) for k in range(self.problem.steps)]
         return self._solution(status, result, records, gains, settings, (shared, of_stages))
@@ -100,7 +113,9 @@ class Solver:
         known = {v.name for v in self.problem.parameters}
         for name in given:
             if name not in known:
-                raise ProblemError(f"solve: there is no parameter '{name}'; the parameters are {', '.join(known) or 'none'}")
+                raise ProblemError(
+                    f"solve: there is no parameter '{name}'; the parameters are {', '.join(known) or 'none'}"
+                )
         for name in sorted(known - set(given)):
             raise ProblemError(f"solve: parameter '{name}' has no value; give it as solve({name}=...)")
         stages = self.transcription.stages
@@ -145,7 +160,7 @@ class Solver:
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
-    """A value as (count, size): one for all rows, or a row each; a trajectory of all stages may be given for the steps."""
+    """A value as (count, size): one for all rows, or a row each; steps may be given a row for the last stage."""
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -154,20 +169,24 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
         array = array[:, None]
     if array.ndim == 2 and array.shape == (count + 1, variable.size):
         array = array[:-1]
-    if array.ndim > 2 or (array.ndim == 2 and array.shape[0] not in (1, count)) or (
-        array.ndim and array.shape[-1] not in (1, variable.size)
+    if (
+        array.ndim > 2
+        or (array.ndim == 2 and array.shape[0] not in (1, count))
+        or (array.ndim and array.shape[-1] not in (1, variable.size))
     ):
         raise ProblemError(
-            f"solve: '{variable.name}' has shape {array.shape}, expected ({variable.size},) or ({count}, {variable.size})"
+            f"solve: '{variable.name}' has shape {array.shape}, "
+            f"expected ({variable.size},) or ({count}, {variable.size})"
         )
     if not np.isfinite(array).all():
         raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")
     return np.broadcast_to(array, (count, variable.size)).copy()
 
 
-def _core_settings(settings: Settings):
+def _core_settings(settings: Settings, warm_start: bool):
     inner = core.Settings()
     inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
+    inner.warm_start = warm_start
     inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
     return inner
 

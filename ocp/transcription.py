@@ -1,7 +1,7 @@
 """From a statement to stages: which expressions stand on which stages, in the form that the interior point takes.
 
-Terms are cut between the steps, which have controls, and the last stage, which has none; terms with the same stages become
-one block, a function of (u, x, parameters, parameters of the stage) with rows
+Terms are cut between the steps, which have controls, and the last stage, which has none; terms with the same stages
+become one block, a function of (u, x, parameters, parameters of the stage) with rows
 
     objective (0 or 1), next state (0 or nx), equalities, inequalities
 
@@ -44,7 +44,9 @@ class Block:
     def names(self) -> list[tuple[str, int]]:
         names = [("objective", 0)] if self.objective is not None else []
         names += [("dynamics", i) for i in range(0 if self.next is None else self.next.numel())]
-        return names + [(term.name, i) for term in [*self.equalities, *self.inequalities] for i in range(term.expression.numel())]
+        return names + [
+            (term.name, i) for term in [*self.equalities, *self.inequalities] for i in range(term.expression.numel())
+        ]
 
 
 @dataclass(eq=False)
@@ -100,7 +102,10 @@ def transcribe(problem: Problem) -> Transcription:
     terms = [Term("dynamics", "next", next_state(problem), steps), *problem.terms]
     groups: dict[tuple[int, ...], list[Term]] = {}
     for term in terms:
-        for part in (tuple(k for k in term.stages if k < problem.steps), (problem.steps,) * (problem.steps in term.stages)):
+        for part in (
+            tuple(k for k in term.stages if k < problem.steps),
+            (problem.steps,) * (problem.steps in term.stages),
+        ):
             if part:
                 groups.setdefault(part, []).append(term)
     blocks = [

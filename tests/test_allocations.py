@@ -1,4 +1,4 @@
-"""Factoring and solving in the core leave the heap alone once a problem is set up."""
+"""The core leaves the heap alone once a problem is set up: the sweep as well as the interior point."""
 
 import os
 import shutil
@@ -10,22 +10,25 @@ import pytest
 
 HERE = Path(__file__).parent
 
-SCRIPT = """
+COUNTER = """
 import ctypes, sys
 sys.path.insert(0, sys.argv[1])
-from lq_problems import benchmark_chain, random_problem
-from trisweep.riccati import factorize
 count = ctypes.CDLL(None).allocation_count
 count.restype = ctypes.c_long
+before = count()
+[object() for _ in range(3)], bytearray(100_000)
+assert count() > before, "the counter does not count"
+"""
+
+SWEEP = """
+from lq_problems import benchmark_chain, random_problem
+from trisweep.riccati import factorize
 
 def calls(core, repetitions):
     before = count()
     core.time(repetitions)
     return count() - before
 
-before = count()
-[object() for _ in range(3)], bytearray(100_000)
-assert count() > before, "the counter does not count"
 problems = [benchmark_chain(14, 7, 50, 7)] + [random_problem(seed, singular_rate=0.0) for seed in range(20)]
 for problem in problems:
     core = factorize(problem)._core
@@ -35,13 +38,33 @@ for problem in problems:
 print("no allocation")
 """
 
+INTERIOR_POINT = """
+from ocp_problems import swing_up
+from trisweep.ocp import Settings
+from trisweep.ocp.solver import _core_settings
+
+solver = swing_up("euler").build()
+solver.solve()
+
+def calls(iterations):
+    settings = _core_settings(Settings(iterations=iterations), False)
+    before = count()
+    solver._core.solve(settings)
+    return count() - before
+
+calls(3)
+assert calls(20) <= calls(3)
+print("no allocation")
+"""
+
 
 @pytest.mark.skipif(sys.platform != "linux" or shutil.which("cc") is None, reason="preloads a counter built with cc")
-def test_factor_and_solve_do_not_allocate(tmp_path):
+@pytest.mark.parametrize("script", [SWEEP, INTERIOR_POINT], ids=["sweep", "interior point"])
+def test_the_core_does_not_allocate(tmp_path, script):
     counter = tmp_path / "count_allocations.so"
     subprocess.run(["cc", "-O1", "-fPIC", "-shared", "-o", counter, HERE / "count_allocations.c", "-ldl"], check=True)
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(HERE)],
+        [sys.executable, "-c", COUNTER + script, str(HERE)],
         env={**os.environ, "LD_PRELOAD": str(counter)},
         capture_output=True,
         text=True,

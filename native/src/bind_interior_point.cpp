@@ -21,7 +21,9 @@ public:
           point(program),
           restoration(program) {
         arena.build([this](Arena& a) {
-            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &start}) *vector = a.vector(program.size_v);
+            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &start, &start_low, &start_high})
+                *vector = a.vector(program.size_v);
+            start_y = a.vector(program.size_y);
         });
         point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
     }
@@ -44,6 +46,28 @@ public:
     void set_guess(Vector z) {
         std::fill_n(start, program.size_v, 0.0);
         spread_z(z, start);
+    }
+
+    // Multipliers to start from, in the layout of `result`; used where the settings ask for a warm start.
+    void set_multipliers(Vector lambda, Vector eta, Vector nu, Vector lower, Vector upper) {
+        std::size_t x = 0, g = 0;
+        for (const Riccati::Stage& s : riccati.stages) x += s.parent < 0 ? 0 : s.nx, g += s.ng;
+        expect(lambda.size() == x && eta.size() == g, "multipliers have the wrong length");
+        std::fill_n(start_y, program.size_y, 0.0);
+        const double *from_lambda = lambda.data(), *from_eta = eta.data();
+        for (const Riccati::Stage& s : riccati.stages) {
+            if (s.parent >= 0) std::copy_n(from_lambda, s.nx, start_y + s.at_x), from_lambda += s.nx;
+            std::copy_n(from_eta, s.ng, start_y + program.at_eta() + s.at_g);
+            from_eta += s.ng;
+        }
+        std::fill_n(start_low, program.size_v, 0.0);
+        std::fill_n(start_high, program.size_v, 0.0);
+        spread_z(lower, start_low), spread_z(upper, start_high), spread_c(nu, start_low);
+        for (int i = 0; i < horizon.size_c; ++i) {
+            double &low = start_low[program.at_slack() + i], &high = start_high[program.at_slack() + i];
+            start_y[program.at_nu() + i] = low;
+            high = std::max(low, 0.0), low = std::max(-low, 0.0);
+        }
     }
 
     int solve(const Settings& settings) {
@@ -144,7 +168,8 @@ private:
         std::copy_n(low, program.size_v, scaled_low);
         std::copy_n(high, program.size_v, scaled_high);
         program.set_bounds(scaled_low, scaled_high);
-        push_inside(program, settings.bound_push, point.v, scaled_low);
+        const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
+        push_inside(program, push, point.v, scaled_low);
         constexpr double LARGEST_DERIVATIVE = 100.0;
         if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
         std::copy_n(low, program.size_v, scaled_low);
@@ -158,11 +183,33 @@ private:
         double objective;
         if (!program.evaluate(point.v, objective, point.r)) return false;
         std::copy_n(point.r + program.at_nu(), horizon.size_c, slack);
-        push_inside(program, settings.bound_push, point.v, scaled_low);
+        push_inside(program, push, point.v, scaled_low);
+        if (settings.warm_start) return take_multipliers();
         std::fill_n(program.lower.dual, program.lower.count, 1.0);
         std::fill_n(program.upper.dual, program.upper.count, 1.0);
         point.mu = settings.initial_barrier;
         return point.estimate_multipliers();
+    }
+
+    // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
+    bool take_multipliers() {
+        const double f = horizon.objective_scale;
+        for (int i = 0; i < riccati.size_x; ++i) point.y[i] = f * start_y[i];
+        for (int i = 0; i < riccati.size_g; ++i) point.y[program.at_eta() + i] = f * start_y[program.at_eta() + i] / horizon.equality_scale[i];
+        for (int i = 0; i < horizon.size_c; ++i) point.y[program.at_nu() + i] = f * start_y[program.at_nu() + i] / horizon.inequality_scale[i];
+        double sum = 0.0;
+        program.refresh_gaps(point.v);
+        for (Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->count; ++i) {
+                const int slack = b->at[i] - program.at_slack();
+                const double scale = slack < 0 ? f : f / horizon.inequality_scale[slack];
+                b->dual[i] = std::max(scale * (b->sign > 0 ? start_low : start_high)[b->at[i]], 1e-12);
+                sum += b->dual[i] * b->gap[i];
+            }
+        const int bounds = program.lower.count + program.upper.count;
+        const double smallest = point.settings.tolerance / 10.0;
+        point.mu = std::clamp(bounds ? sum / bounds : 0.0, smallest, std::max(smallest, point.settings.initial_barrier));
+        return true;
     }
 
     void spread_z(const Vector& from, double* to) const {
@@ -194,7 +241,8 @@ private:
     InteriorPoint point;
     Restoration restoration;
     Arena arena;
-    double *low, *high, *scaled_low, *scaled_high, *start;
+    static constexpr double WARM_PUSH = 1e-8;
+    double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
     Status status = Status::stalled;
     double seconds = 0.0;
     bool solved_once = false;
@@ -237,6 +285,7 @@ void bind_interior_point(nb::module_& m) {
         .def("set_parameters", &Solver::set_parameters)
         .def("set_bounds", &Solver::set_bounds)
         .def("set_guess", &Solver::set_guess)
+        .def("set_multipliers", &Solver::set_multipliers)
         .def("solve", &Solver::solve)
         .def("result", &Solver::result)
         .def("records", &Solver::records)

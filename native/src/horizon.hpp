@@ -84,7 +84,7 @@ public:
     }
 
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E, G; into C and `gradient` of the
-    // objective. False where a number is not finite.
+    // objective. False where a number is not finite; `faulty_row` is then -1.
     bool differentiate(const double* z, const Multipliers& m) {
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
         fill_zero(padded(riccati.size_z), gradient);
@@ -96,9 +96,12 @@ public:
             double* results[] = {jacobian_rows[i], hessian_rows[i]};
             const std::int64_t strides[] = {jacobian, hessian};
             call(block, block.derivatives, z, weight_rows[i], results, strides);
-            for (int k = 0; k < block.count; ++k)
-                finite &= scatter(int(i), block.first + k, jacobian_rows[i] + std::ptrdiff_t(k) * jacobian,
-                                  hessian_rows[i] + std::ptrdiff_t(k) * hessian);
+            for (int k = 0; k < block.count; ++k) {
+                const bool here = scatter(int(i), block.first + k, jacobian_rows[i] + std::ptrdiff_t(k) * jacobian,
+                                          hessian_rows[i] + std::ptrdiff_t(k) * hessian);
+                if (finite && !here) faulty_block = int(i), faulty_stage = block.first + k, faulty_row = -1;
+                finite &= here;
+            }
         }
         return finite;
     }
@@ -226,9 +229,7 @@ private:
         for (std::size_t t = 0; t < p.inequality.size(); ++t)
             rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]], check += rows[p.inequality[t]];
         for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t], check += hessian[t];
-        if (std::fabs(check) <= 1e300) return true;
-        faulty_block = i, faulty_stage = stage, faulty_row = -1;
-        return false;
+        return std::fabs(check) <= 1e300;
     }
 
     Arena arena;

@@ -17,7 +17,7 @@
 
 namespace trisweep {
 
-enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, restored };
+enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, unbounded, not_minimal, restored };
 
 struct Record {
     int iteration;
@@ -70,6 +70,7 @@ public:
     Status run() {
         if (!evaluate(v, f, r)) return Status::not_finite;
         program.refresh_gaps(v);
+        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_entry(program.size_v, v));
         violation = violation_of(r);
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = 1e4 * std::max(1.0, violation);
@@ -78,7 +79,8 @@ public:
         for (;; ++iteration) {
             measure();
             note();
-            if (error(0.0) <= settings.tolerance) return Status::solved;
+            if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
+            if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
@@ -131,6 +133,8 @@ private:
     static constexpr int CORRECTIONS = 4;                                              // second-order corrections
     static constexpr double KAPPA_CORRECTION = 0.99;
     static constexpr double LARGEST_ESTIMATE = 1e3;
+    static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
+    static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
@@ -140,11 +144,15 @@ private:
         double alpha_primal = 0.0, alpha_dual = 0.0;
     };
 
-    double violation_of(const double* rows) const {
+    static double sum_of_sizes(int count, const double* values) {
         double sum = 0.0;
-        for (int i = 0; i < program.size_y; ++i) sum += std::fabs(rows[i]);
+        for (int i = 0; i < count; ++i) sum += std::fabs(values[i]);
         return sum;
     }
+
+    // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
+    // down for the last digit of a residual.
+    double violation_of(const double* rows) const { return std::max(rounding, sum_of_sizes(program.size_y, rows)); }
 
     double barrier_at(const double* point, double objective) const { return objective + barrier_value(program, point, mu); }
 
@@ -171,7 +179,7 @@ private:
             for (int i = 0; i < b->count; ++i) residual[b->at[i]] -= b->sign * b->dual[i], dual_sum += b->dual[i];
         }
         constexpr double LARGE = 100.0;
-        const double sum = dual_sum + violation_of(y);
+        const double sum = dual_sum + sum_of_sizes(program.size_y, y);
         scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
         dual_infeasibility = largest_entry(program.size_v, residual);
@@ -198,6 +206,14 @@ private:
             filter.reset(most_violation);
             tiny = false;
         }
+    }
+
+    // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
+    bool curves_down() {
+        std::fill_n(h, program.size_v, 0.0);
+        add_barrier_terms(program, mu, h, sigma);
+        program.add_barrier(sigma);
+        return !program.factor(0.0) && !program.factor(FLAT);
     }
 
     bool find_direction() {
@@ -247,7 +263,7 @@ private:
     bool accept(double alpha, double slope, double objective, double trial_violation) {
         const double value = barrier_at(trial, objective);
         const double slack = 10.0 * EPSILON * std::fabs(barrier_objective);
-        if (!(std::fabs(value) <= 1e300) || !filter.accepts(trial_violation, value)) return false;
+        if (!(std::fabs(value) <= 1e300) || !filter.accepts(trial_violation, value - slack)) return false;
         const bool armijo = value - barrier_objective - slack <= ETA * alpha * slope;
         if (violation <= least_violation && switching(alpha, slope)) {
             taken.kind = 'f';
@@ -331,7 +347,7 @@ private:
     Regularization regularization;
     Taken taken;
     bool tiny = false;
-    double violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
+    double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
     double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;
 };

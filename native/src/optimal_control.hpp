@@ -49,6 +49,8 @@ public:
         std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
         std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
         std::fill_n(multipliers, size_y, 0.0);
+        Values values{0.0, right, right + at_eta(), right + at_nu()};
+        if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
         horizon.objective_scale = factor(largest_entry(riccati.size_z, horizon.gradient));
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {

@@ -1,0 +1,265 @@
+"""The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from ocp_problems import integrator_chain, ipopt, rest_to_rest, swing_up
+from trisweep.ocp import Problem, Settings
+
+
+def solve(ocp, guess=None, settings=None, **parameters):
+    return ocp.build().solve(guess=guess, settings=settings, **parameters)
+
+
+def agrees_with_ipopt(ocp, guess=None, **parameters):
+    solver = ocp.build()
+    solution = solver.solve(guess=guess, **parameters)
+    objective, status, iterations, z = ipopt(solver, guess, **parameters)
+    assert status == "Solve_Succeeded" and solution.status == "solved"
+    assert abs(solution.objective - objective) <= 1e-7 * max(1.0, abs(objective))
+    np.testing.assert_allclose(solution.result["z"], z, atol=2e-5 * np.abs(z).max())
+    assert solution.statistics.iterations <= 1.5 * iterations + 3
+    return solution
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("integrator", ["euler", "semi-implicit euler", "rk4", "implicit midpoint"])
+def test_swing_up_by_every_integrator(integrator, free):
+    agrees_with_ipopt(swing_up(integrator, free))
+
+
+def test_the_integrators_converge_to_each_other():
+    """Second and fourth order on the same motion differ by the step's square."""
+    objectives = [solve(swing_up(integrator)).objective for integrator in ("rk4", "implicit midpoint", "euler")]
+    assert abs(objectives[1] - objectives[0]) < 0.05 < abs(objectives[2] - objectives[0])
+
+
+def test_a_quadratic_program_takes_one_step():
+    solution = agrees_with_ipopt(rest_to_rest()[0])
+    assert solution.statistics.iterations == 1
+
+
+def test_inequalities_on_some_stages():
+    ocp, x, u = rest_to_rest()
+    ocp.constrain("push", u, lower=-2.0, upper=2.0)
+    ocp.constrain("speed limit", x[1], upper=0.62, at=slice(3, 15))
+    ocp.constrain("corridor", x[0] + 0.1 * x[1] ** 2, lower=-0.1, upper=[1.2])
+    solution = agrees_with_ipopt(ocp)
+    assert solution.x[3:15, 1].max() <= 0.62 + 1e-7 < solution.x[:, 1].max() + 2e-7
+
+
+def test_constraints_without_a_control_hold_at_the_last_stage_too():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u**2 - x[0])
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("wall", x[0], upper=0.5)
+    assert solve(ocp).x[-1, 0] <= 0.5 + 1e-7
+
+
+def test_parameters_shared_and_per_stage():
+    ocp, x, u = integrator_chain()
+    goal, track = ocp.parameter("goal", 2), ocp.parameter("track", per_stage=True)
+    ocp.minimize(u**2 + 10 * (x[0] - track) ** 2)
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("finish", x, equals=goal, at="end")
+    track_values = np.sin(np.linspace(0, 3, 21))
+    agrees_with_ipopt(ocp, goal=[0.3, 0.0], track=track_values)
+
+
+def test_warm_starts_need_fewer_iterations():
+    ocp, x, u = integrator_chain()
+    goal = ocp.parameter("goal")
+    ocp.minimize(u**2 + 0.1 * ca.sin(3 * x[0]))
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("finish", x[0], equals=goal, at="end")
+    ocp.constrain("push", u, lower=-1.1, upper=1.1)
+    ocp.constrain("speed", x[1], upper=0.7)
+    solver = ocp.build()
+    first = solver.solve(goal=1.0)
+    again, near, cold = (
+        solver.solve(goal=1.0, warm_start=first),
+        solver.solve(goal=1.02, warm_start=first),
+        solver.solve(goal=1.02),
+    )
+    assert again.status == near.status == cold.status == "solved"
+    assert again.statistics.iterations <= 1
+    assert near.statistics.iterations < cold.statistics.iterations / 2
+    assert abs(near.objective - cold.objective) < 1e-7
+
+
+def test_hessians_reach_the_same_solution():
+    """From nearby, as a swing-up has several local optima."""
+    exact = solve(swing_up())
+    guess = {name: rows + 0.01 * np.sin(np.arange(len(rows)))[:, None] for name, rows in exact.trajectories.items()}
+    for hessian in ("exact", "gauss-newton", "no-dynamics"):
+        other = swing_up().build(hessian=hessian).solve(guess=guess)
+        assert other.status == "solved"
+        assert abs(other.objective - exact.objective) < 1e-7
+
+
+def test_second_order_correction_overcomes_the_maratos_effect():
+    ocp = Problem(steps=1, step=1.0)
+    x = ocp.state("x", 2)
+    ocp.next(x=x)
+    ocp.minimize(2 * (ca.sumsqr(x) - 1) - x[0], at="start")
+    ocp.constrain("circle", ca.sumsqr(x), equals=1, at="start")
+    assert agrees_with_ipopt(ocp, {"x": [0.8, 0.6]}).statistics.iterations <= 8
+
+
+# --- problems without a solution, or with an awkward one
+
+
+def redundant():
+    ocp, x, _ = rest_to_rest()
+    ocp.constrain("finish again", 2 * x[0], equals=2, at="end")
+    ocp.constrain("and again", ca.vertcat(x[0], x[0]), equals=1, at="end")
+    return ocp
+
+
+def contradiction():
+    ocp, x, _ = rest_to_rest()
+    ocp.constrain("finish elsewhere", x[0], equals=2, at="end")
+    return ocp
+
+
+def out_of_reach():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u**2)
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("far away", x[0], lower=5, at="end")
+    ocp.constrain("weak push", u, lower=-0.1, upper=0.1)
+    return ocp
+
+
+def endless():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u)
+    ocp.constrain("start", x, equals=0, at="start")
+    return ocp
+
+
+def saddle():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(-(u**2))
+    ocp.constrain("start", x, equals=0, at="start")
+    return ocp
+
+
+def undefined():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u**2 + ca.sqrt(x[0] - 0.5))
+    ocp.constrain("start", x, equals=0, at="start")
+    return ocp
+
+
+def badly_scaled():
+    ocp, x, u = integrator_chain()
+    ocp.minimize(1e6 * u**2)
+    ocp.constrain("start", 1e-5 * x, equals=0, at="start")
+    ocp.constrain("finish", 1e7 * x, equals=[1e7, 0], at="end")
+    return ocp
+
+
+def without_a_cost():
+    ocp, x, u = integrator_chain()
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("finish", x, equals=[1, 0], at="end")
+    return ocp
+
+
+def tangent():
+    """(x - 1)^2 = 0 has a gradient of zero at its only solution."""
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u**2)
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("touch", (x[0] - 1) ** 2, equals=0, at="end")
+    return ocp
+
+
+@pytest.mark.parametrize(
+    ("make", "statuses"),
+    [
+        (redundant, {"solved"}),
+        (badly_scaled, {"solved"}),
+        (without_a_cost, {"solved"}),
+        (tangent, {"solved", "stalled"}),
+        (contradiction, {"infeasible"}),
+        (out_of_reach, {"infeasible"}),
+        (endless, {"unbounded"}),
+        (saddle, {"not minimal"}),
+        (undefined, {"not finite"}),
+    ],
+)
+def test_awkward_problems_end_with_the_right_status(make, statuses):
+    solution = solve(make())
+    assert solution.status in statuses
+    assert solution.advice or solution.status == "solved"
+    if solution.status == "solved":
+        assert (
+            max(np.abs(solution.result[f"{kind}_residual"]).max(initial=0) for kind in ("dynamics", "equalities"))
+            < 1e-6
+        )
+
+
+def test_a_term_that_is_not_finite_is_located():
+    solution = solve(undefined())
+    block, stage, row = solution.result["fault"]
+    assert solution.solver.transcription.blocks[block].names[row][0] == "objective" and stage == 0
+
+
+def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
+    ocp, x, u = integrator_chain()
+    depth, goal = ocp.parameter("depth"), ocp.parameter("goal")
+    ocp.minimize(u**2 + ca.sqrt(x[0] + depth))
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("finish", x, equals=ca.vertcat(goal, 0), at="end")
+    ocp.constrain("push", u, lower=-2, upper=2)
+    solver = ocp.build()
+    good = solver.solve(depth=1.0, goal=1.0)
+    assert solver.solve(depth=-1.0, goal=1.0).status == "not finite"
+    assert solver.solve(depth=1.0, goal=90.0).status == "infeasible"
+    again = solver.solve(depth=1.0, goal=1.0)
+    assert good.status == again.status == "solved"
+    np.testing.assert_array_equal(good.x, again.x)
+
+
+def test_limits_of_iterations_and_time():
+    solver = swing_up().build()
+    few = solver.solve(settings=Settings(iterations=3))
+    assert (few.status, few.statistics.iterations) == ("iteration limit", 3)
+    assert solver.solve(settings=Settings(seconds=1e-9)).status == "time limit"
+    assert solver.solve(settings=Settings(iterations=0)).status == "iteration limit"
+
+
+def test_an_interrupt_ends_a_solve_within_an_iteration():
+    import _thread
+    import threading
+
+    ocp = swing_up("rk4", torque=2.0)
+    solver = ocp.build()
+    timer = threading.Timer(0.05, _thread.interrupt_main)
+    timer.start()
+    statuses = set()
+    try:
+        for _ in range(2000):
+            statuses.add(solver.solve().status)
+            if "interrupted" in statuses:
+                break
+    except KeyboardInterrupt:  # it came between two solves
+        statuses.add("interrupted")
+    timer.join()
+    assert "interrupted" in statuses
+    assert swing_up().build().solve().status == "solved"
+
+
+def test_feedback_gains_are_those_of_the_linear_problem():
+    """On a linear-quadratic problem the gains are the Riccati room's own."""
+    from trisweep.riccati import LQProblem, Stage
+
+    ocp, x, u = rest_to_rest()
+    solution = solve(ocp)
+    A, B = [[1, 0.1], [0, 1]], [[0], [0.1]]
+    final = Stage(np.zeros((2, 2)), np.zeros(2), Gx=np.eye(2), g=[-1, 0])
+    chain = LQProblem.chain(20, A=A, B=B, Q=np.zeros((2, 2)), R=[[2.0]], final=final, initial_state=[0, 0])
+    for gain, expected in zip(solution.gains, chain.solve().gains):
+        np.testing.assert_allclose(gain, expected.K, atol=1e-8 * np.abs(expected.K).max())

@@ -31,11 +31,17 @@ class NonlinearProgram:
     upper: np.ndarray
 
 
-def plain_function(transcription: Transcription, block: Block) -> ca.Function:
-    """(u, x, p, p_stage) -> rows of a block, by CasADi alone."""
+def plain_rows(transcription: Transcription, block: Block) -> tuple[list[ca.SX], ca.SX]:
+    """u, x, p, p_stage, and the rows of a block as expressions of these, without any node."""
     u = transcription.u if block.stages[0] < transcription.problem.steps else ca.SX(0, 1)
     inputs = [u, transcription.x, transcription.p, transcription.p_stage]
-    return ca.Function("rows", inputs, [ca.densify(solved(block.rows))])
+    return inputs, ca.densify(solved(block.rows))
+
+
+def plain_function(transcription: Transcription, block: Block) -> ca.Function:
+    """(u, x, p, p_stage) -> rows of a block, by CasADi alone."""
+    inputs, rows = plain_rows(transcription, block)
+    return ca.Function("rows", inputs, [rows])
 
 
 def assemble(transcription: Transcription) -> NonlinearProgram:

@@ -59,6 +59,7 @@ class Term:
     """A named expression on some stages: what it is for, and bounds (rows,) where it is an inequality.
 
     kind: "objective", "next", "equality" or "inequality". stages: sorted indices.
+    rows: their indices in the constraint as it was stated, where they are not all of it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Term:
     stages: tuple[int, ...]
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
+    rows: tuple[int, ...] | None = None
 
 
 @dataclass(eq=False)
@@ -195,10 +197,10 @@ class Problem:
         fixed = low == high
         if fixed.any():
             at_fixed = np.flatnonzero(fixed).tolist()
-            self.terms.append(Term(name, "equality", expression[at_fixed] - low[fixed], stages))
+            self.terms.append(Term(name, "equality", expression[at_fixed] - low[fixed], stages, rows=tuple(at_fixed)))
         if not fixed.all():
             rest = np.flatnonzero(~fixed).tolist()
-            self.terms.append(Term(name, "inequality", expression[rest], stages, low[rest], high[rest]))
+            self.terms.append(Term(name, "inequality", expression[rest], stages, low[rest], high[rest], tuple(rest)))
 
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.

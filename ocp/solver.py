@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from threading import Lock
 from time import perf_counter
 
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike
 
 from ..native import compile_function, core
 from ..riccati import ProblemError
+from .diagnosis import find_fault
+from .kkt import Conditions, Point, compiled_evaluator, doubt, plain_evaluator
+from .layout import KINDS, layout_of
 from .problem import Free, Problem, Variable
 from .settings import Settings
 from .solution import Solution, Statistics
@@ -57,6 +61,9 @@ class Solver:
         )
         self._bounds = self._collect_bounds()
         self._core.set_bounds(*self._bounds)
+        self.layout = layout_of(transcription)
+        evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
+        self._conditions = Conditions(transcription, self.layout, evaluators)
         self.build_seconds = perf_counter() - begin
 
     def solve(
@@ -70,10 +77,10 @@ class Solver:
 
         guess: by the names of states and controls, each one value for all stages or a trajectory, a row a stage; or a
         Solution. What is not guessed starts at zero, moved inside its bounds.
-        warm_start: a Solution of this solver, for other parameters say, to start from with its multipliers.
+        warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers.
         """
-        if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.solver is not self):
-            raise ProblemError("solve: warm_start is not a Solution of this solver; use guess for other trajectories")
+        if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.layout != self.layout):
+            raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
         settings = settings or Settings()
         shared, of_stages = self._parameters(parameters)
         z = self._guess(warm_start if guess is None and warm_start is not None else guess)
@@ -81,8 +88,9 @@ class Solver:
             self._core.set_parameters(shared, of_stages)
             self._core.set_guess(z)
             if warm_start is not None:
-                names = ("dynamics", "equalities", "inequalities", "lower", "upper")
-                self._core.set_multipliers(*(warm_start.result[name] for name in names))
+                y, w = warm_start.point.y, warm_start.point.w
+                parts = (y[self.layout.kind(kind)] for kind in KINDS)
+                self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
             status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
             result, records = self._core.result(), self._core.records()
             gains = [self._core.gain(k) for k in range(self.problem.steps)]
@@ -135,8 +143,21 @@ class Solver:
 
     # --- numbers out
 
+    @cached_property
+    def plain_conditions(self) -> Conditions:
+        """The KKT conditions by CasADi alone."""
+        evaluators = [plain_evaluator(self.transcription, block) for block in self.transcription.blocks]
+        return Conditions(self.transcription, self.layout, evaluators)
+
     def _solution(self, status, result, records, gains, settings, parameters) -> Solution:
-        u, x = self._cut(result["z"])
+        y = np.concatenate([result["dynamics"], result["equalities"], result["inequalities"]])
+        point = Point(result["z"], y, result["upper"] - result["lower"], *parameters)
+        measured = self._conditions.measure(point)
+        scales = result["row_scale"], result["objective_scale"]
+        reason = doubt(measured, point, *scales, settings.tolerance) if status == "solved" else ""
+        fault = None
+        if status == "not finite":
+            fault = find_fault(self.transcription, self.layout, point, result["fault"])
         statistics = Statistics(
             iterations=result["iterations"],
             seconds=result["seconds"],
@@ -148,15 +169,18 @@ class Solver:
             build_seconds=self.build_seconds,
         )
         return Solution(
-            solver=self, status=status, settings=settings, u=u, x=x, result=result, records=records, gains=gains,
-            statistics=statistics, parameters=parameters,
-        )  # fmt: skip
-
-    def _cut(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """u (steps, nu) and x (stages, nx) from all stages' (u, x) in a row."""
-        nu, nx = self.transcription.u.numel(), self.transcription.x.numel()
-        body = z[: self.problem.steps * (nu + nx)].reshape(self.problem.steps, nu + nx)
-        return body[:, :nu].copy(), np.vstack([body[:, nu:], z[-nx:]])
+            status="stalled" if reason else status,
+            gains=np.array(gains),
+            statistics=statistics,
+            tolerance=settings.tolerance,
+            layout=self.layout,
+            point=point,
+            measured=measured,
+            records=records,
+            fault=fault,
+            doubt=reason,
+            solver=self,
+        )
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:

@@ -17,7 +17,7 @@ def agrees_with_ipopt(ocp, guess=None, **parameters):
     objective, status, iterations, z = ipopt(solver, guess, **parameters)
     assert status == "Solve_Succeeded" and solution.status == "solved"
     assert abs(solution.objective - objective) <= 1e-7 * max(1.0, abs(objective))
-    np.testing.assert_allclose(solution.result["z"], z, atol=2e-5 * np.abs(z).max())
+    np.testing.assert_allclose(solution.point.z, z, atol=2e-5 * np.abs(z).max())
     assert solution.statistics.iterations <= 1.5 * iterations + 3
     return solution
 
@@ -195,16 +195,12 @@ def test_awkward_problems_end_with_the_right_status(make, statuses):
     assert solution.status in statuses
     assert solution.advice or solution.status == "solved"
     if solution.status == "solved":
-        assert (
-            max(np.abs(solution.result[f"{kind}_residual"]).max(initial=0) for kind in ("dynamics", "equalities"))
-            < 1e-6
-        )
+        assert max(solution.residual.dynamics, solution.residual.equalities) < 1e-6
 
 
 def test_a_term_that_is_not_finite_is_located():
     solution = solve(undefined())
-    block, stage, row = solution.result["fault"]
-    assert solution.solver.transcription.blocks[block].names[row][0] == "objective" and stage == 0
+    assert (solution.fault.name, solution.fault.stage) == ("cost 1", 0)
 
 
 def test_a_solver_that_met_a_bad_problem_solves_a_good_one():

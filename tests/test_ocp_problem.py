@@ -115,7 +115,7 @@ def test_mistakes_of_build_and_solve():
         solver.solve(goal=[1, 0], guess={"q": 0})
     with mistake(r"'x' has shape \(7, 2\), expected \(2,\) or \(21, 2\)"):
         solver.solve(goal=[1, 0], guess={"x": np.zeros((7, 2))})
-    with mistake("warm_start is not a Solution of this solver"):
+    with mistake("warm_start is not a Solution of this problem"):
         solver.solve(goal=[1, 0], warm_start=rest_to_rest()[0].build().solve())
     with mistake("tolerance is -1, expected a positive number"):
         Settings(tolerance=-1)

@@ -103,11 +103,13 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             z += s.nu + s.nx, x += k ? s.nx : 0, g += s.ng, c += horizon.inequality_count[k];
         }
-        double *to_z, *to_low, *to_high, *to_lambda, *to_eta, *to_nu, *to_b, *to_g, *to_c;
+        double *to_z, *to_low, *to_high, *to_lambda, *to_eta, *to_nu, *to_b, *to_g, *to_c, *to_scale;
         out["z"] = new_array({z}, to_z), out["lower"] = new_array({z}, to_low), out["upper"] = new_array({z}, to_high);
         out["dynamics"] = new_array({x}, to_lambda), out["equalities"] = new_array({g}, to_eta), out["inequalities"] = new_array({c}, to_nu);
         out["dynamics_residual"] = new_array({x}, to_b), out["equalities_residual"] = new_array({g}, to_g);
         out["inequalities_residual"] = new_array({c}, to_c);
+        out["row_scale"] = new_array({x + g + c}, to_scale);  // of dynamics, equalities, inequalities
+        double *scale_g = std::fill_n(to_scale, x, 1.0), *scale_c = scale_g + g;
         std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
         for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
         for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
@@ -122,13 +124,16 @@ public:
             for (int i = s.at_g; i < s.at_g + s.ng; ++i) {
                 *to_eta++ = point.y[program.at_eta() + i] * horizon.equality_scale[i] / f;
                 *to_g++ = point.r[program.at_eta() + i] / horizon.equality_scale[i];
+                *scale_g++ = horizon.equality_scale[i];
             }
             for (int i = horizon.at_c[k]; i < horizon.at_c[k] + horizon.inequality_count[k]; ++i) {
                 *to_nu++ = point.y[program.at_nu() + i] * horizon.inequality_scale[i] / f;
                 *to_c++ = point.r[program.at_nu() + i] / horizon.inequality_scale[i];
+                *scale_c++ = horizon.inequality_scale[i];
             }
         }
         out["objective"] = point.f / f;
+        out["objective_scale"] = f;
         out["seconds"] = seconds;
         out["seconds_functions"] = point.times.functions, out["seconds_linear"] = point.times.linear;
         out["evaluations"] = point.times.evaluations, out["differentiations"] = point.times.differentiations;

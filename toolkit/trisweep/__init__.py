@@ -9,17 +9,11 @@ from importlib.metadata import version as _version
 __version__ = _version("trisweep")
 
 _ROOMS = {
-    "dynamics": (
-        "Constraint",
-        "Model",
-        "ModelBuilder",
-        "ModelError",
-        "load_mjcf",
-        "load_urdf",
-        "point",
-        "weld",
-    ),
-    "problems.robot": ("load", "robot"),
+    ".dynamics": ("Constraint", "Model", "ModelBuilder", "ModelError", "load_mjcf", "load_urdf", "point", "weld"),
+    ".ocp": ("Free", "Problem", "ProblemError", "Settings", "Solution"),
+    ".problems": ("task",),
+    ".problems.robot": ("load", "robot"),
+    "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
@@ -29,7 +23,7 @@ __all__ = ["__version__", *_ROOM_OF]
 def __getattr__(name: str):
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'trisweep' has no attribute '{name}'")
-    return getattr(_import_module(f".{_ROOM_OF[name]}", __name__), name)
+    return getattr(_import_module(_ROOM_OF[name], __name__), name)
 
 
 def __dir__() -> list[str]:

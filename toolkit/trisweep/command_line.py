@@ -3,40 +3,69 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
-from time import perf_counter
 
 from . import __version__
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; returns the exit code: 0 solved, 1 not solved, 2 asked for something that is not there."""
     parser = argparse.ArgumentParser(prog="trisweep", description="Trajectory optimisation for robots.")
     parser.add_argument("--version", action="version", version=f"trisweep {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demonstration = commands.add_parser("demo", help="solve a small problem and draw it")
-    demonstration.add_argument("--output", type=Path, default=Path("out"), help="folder of the picture (default: out)")
+    demonstration = commands.add_parser("demo", help="move a robot arm from pose to pose, and draw it")
+    demonstration.add_argument("--output", type=Path, default=Path("out"), help="folder of the files (default: out)")
     demonstration.set_defaults(run=lambda options: demo(options.output))
+    commands.add_parser("list", help="name the ready problems").set_defaults(run=lambda options: list_problems())
+    ready = commands.add_parser("solve", help="solve a ready problem")
+    ready.add_argument("name", help="its name; `trisweep list` shows them")
+    ready.add_argument("--plot", type=Path, metavar="FILE", help="draw the solution to an image file")
+    ready.add_argument("--log", action="store_true", help="print the table of iterations")
+    ready.set_defaults(run=lambda options: solve(options.name, options.plot, options.log))
     options = parser.parse_args(arguments)
     return options.run(options)
 
 
 def demo(output: Path) -> int:
-    """Solve the slalom, say how it went and draw it."""
-    from .native import level
-    from .problems.slalom import plot, slalom
+    """Solve the reach of the iiwa, say how it went, draw it and set it in motion."""
+    from .problems import task
+    from .problems.robot import robot
 
-    problem = slalom()
-    begin = perf_counter()
-    solution = problem.solve()
-    milliseconds = 1e3 * (perf_counter() - begin)
-    print(f"{problem}")
-    print(f"{solution}")
-    print(f"one factorization and one solve in {milliseconds:.1f} ms, Python included (core: {level})")
-    if solution.status != "solved":
-        return 1
-    output.mkdir(parents=True, exist_ok=True)
-    picture = output / "demo.png"
-    plot(solution, picture)
-    print(f"picture: {picture}")
+    solution = task("iiwa_reach").solve()
+    solution.log()
+    print(f"\n{solution}")
+    print(f"  check        worst KKT residual {solution.check().worst:.1e}, computed again by CasADi alone")
+    picture, page = output / "demo.png", output / "demo.html"
+    solution.plot(picture)
+    solution.animate(page, robot("iiwa14"))
+    print(f"\npicture: {picture}\nmotion:  {page}")
+    return 0 if solution.solved else 1
+
+
+def list_problems() -> int:
+    """Print the ready problems, a line each."""
+    from .problems import names, summary
+
+    width = max(map(len, names()))
+    for name in names():
+        print(f"{name:<{width}}  {summary(name)}")
     return 0
+
+
+def solve(name: str, picture: Path | None, log: bool) -> int:
+    """Solve a ready problem and say how it went."""
+    from .problems import names, task
+
+    if name not in names():
+        print(f"trisweep: there is no ready problem '{name}', expected one of {', '.join(names())}", file=sys.stderr)
+        return 2
+    solution = task(name).solve()
+    if log:
+        solution.log()
+        print()
+    print(solution)
+    if picture is not None:
+        solution.plot(picture)
+        print(f"picture: {picture}")
+    return 0 if solution.solved else 1

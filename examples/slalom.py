@@ -1,4 +1,6 @@
-"""A linear-quadratic task to look at: a puck on a table, pushed through gates and brought to rest.
+"""The Riccati sweep on its own: a puck on a table, pushed through gates and brought to rest.
+
+    python examples/slalom.py            # writes out/slalom.png
 
 Position and velocity in the plane are the state, the acceleration is the control. Each gate is an equality on the
 position at one step, the stop is one on position and velocity at the end; the effort in between is least.
@@ -9,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-
-from ..riccati import LQProblem, Solution, Stage
+from trisweep.riccati import LQProblem, Solution, Stage
 
 STEP = 0.05  # s
 START = np.array([0.0, 0.0])  # m
@@ -64,3 +65,12 @@ def plot(solution: Solution, path: Path) -> None:
     for axes in (table, speed, effort):
         axes.grid(alpha=0.3)
     figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    answer = slalom().solve()
+    print(answer)
+    picture = Path("out/slalom.png")
+    picture.parent.mkdir(exist_ok=True)
+    plot(answer, picture)
+    print(f"picture: {picture}")

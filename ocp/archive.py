@@ -1,0 +1,98 @@
+"""Solutions in files: NumPy's npz, arrays and one line of JSON, nothing pickled.
+
+Files carry the version of their form; one that is newer than this program is refused with a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from ..riccati import ProblemError
+from .diagnosis import Fault
+from .kkt import Measured, Point, Residual
+from .layout import Column, Layout, Piece
+from .solution import ADVICE, Solution, Statistics
+
+FORM, VERSION = "trisweep solution", 1
+POINT = ("z", "y", "w", "parameters", "of_stages")
+MEASURED = ("rows", "stationarity", "outside_rows", "outside_bounds", "complementarity")
+
+
+def save(solution: Solution, path: str | Path) -> Path:
+    """Write a solution; a path without an ending gets .npz."""
+    path = Path(path) if Path(path).suffix else Path(path).with_suffix(".npz")
+    header = {
+        "form": FORM,
+        "version": VERSION,
+        "status": solution.status,
+        "doubt": solution.doubt,
+        "tolerance": solution.tolerance,
+        "objective": solution.objective,
+        "residual": asdict(solution.residual),
+        "statistics": asdict(solution.statistics),
+        "layout": asdict(solution.layout),
+        "records": [list(record) for record in solution.records],
+        "fault": solution.fault and asdict(solution.fault),
+    }
+    arrays = {name: getattr(solution.point, name) for name in POINT}
+    arrays |= {f"measured_{name}": getattr(solution.measured, name) for name in MEASURED}
+    with path.open("wb") as file:
+        np.savez_compressed(file, header=np.array(json.dumps(header)), gains=solution.gains, **arrays)
+    return path
+
+
+def load(path: str | Path) -> Solution:
+    """Read a solution; anything else is answered with a sentence."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays["header"]))
+        if header["form"] != FORM:
+            raise KeyError("form")
+        version = header["version"]
+    except FileNotFoundError:
+        raise ProblemError(f"load: there is no file '{path}'") from None
+    except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
+        raise ProblemError(f"load: '{path}' is not a solution, expected a file that Solution.save wrote") from None
+    if version != VERSION:
+        raise ProblemError(f"load: '{path}' has version {version}, expected {VERSION}; save it again with this program")
+    try:
+        return _solution(header, arrays)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ProblemError(f"load: '{path}' is damaged ({error}), expected a file that Solution.save wrote") from None
+
+
+def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
+    layout = _layout(header["layout"])
+    point = Point(**{name: arrays[name] for name in POINT})
+    if point.z.shape != (layout.size_z,) or point.y.shape != (layout.size_y,) or point.w.shape != point.z.shape:
+        raise ValueError("its vectors do not fit its layout")
+    measured = {name: arrays[f"measured_{name}"] for name in MEASURED}
+    if header["status"] not in ADVICE:
+        raise ValueError(f"status {header['status']!r}")
+    return Solution(
+        status=header["status"],
+        gains=arrays["gains"],
+        statistics=Statistics(**header["statistics"]),
+        tolerance=header["tolerance"],
+        layout=layout,
+        point=point,
+        measured=Measured(header["objective"], residual=Residual(**header["residual"]), **measured),
+        records=[tuple(record) for record in header["records"]],
+        fault=Fault(**header["fault"]) if header["fault"] else None,
+        doubt=header["doubt"],
+    )
+
+
+def _layout(plain: dict) -> Layout:
+    def tuples(values: dict) -> dict:
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+    parts = {name: tuple(Column(**tuples(c)) for c in plain.pop(name)) for name in ("states", "controls", "parameters")}
+    pieces = tuple(Piece(**tuples(piece)) for piece in plain.pop("pieces"))
+    return Layout(**plain, **parts, pieces=pieces)

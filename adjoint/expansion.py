@@ -40,7 +40,7 @@ def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, h
     """
     _check(variables, outputs, multipliers, hessian)
     exact = multipliers is not None and hessian == "exact"
-    graph = Graph(variables, nodes_of(outputs), exact)
+    graph = Graph(variables, nodes_of(outputs) if multipliers is None else nodes_of(outputs, multipliers), exact)
     jacobian = graph.total(outputs)
     if multipliers is None:
         return Expansion(*_solve(graph.nodes, [outputs, jacobian]), None, None)

@@ -55,37 +55,15 @@ def implicit(
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
-    size = unknowns.numel()
-    if not distinct(unknowns):
-        raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
-    for what, vector in (("residual", residual), ("solution", solution)):
-        if vector.shape != (size, 1):
-            raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
-    if inverse is not None and inverse.shape != (size, size):
-        raise NodeError(f"node '{name}': inverse has shape {inverse.shape}, expected ({size}, {size})")
-    own = index(unknowns)
-    for key in own:
-        if key in _TABLE:
-            raise NodeError(
-                f"node '{name}': '{unknowns[own[key]]}' belongs to node '{_TABLE[key].name}', expected fresh symbols"
-            )
+    _check(name, unknowns, residual, solution, inverse)
     inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
-    unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
-    for symbol in symbols(solution):
-        if symbol.element_hash() in unsolved:
-            raise NodeError(
-                f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
-            )
-    if not inner and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < size:
-        raise NodeError(
-            f"node '{name}': the residual leaves some of its {size} unknowns undetermined, expected dg/dy invertible"
-        )
+    _check_solvable(name, unknowns, residual, solution, inner)
     if inner:
         derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
     elif derivatives is None:
         derivatives = Derivatives(unknowns, residual, inverse)
     node = ImplicitNode(name, unknowns, residual, solution, derivatives, tuple(inner))
-    _TABLE.update(dict.fromkeys(own, node))
+    _TABLE.update(dict.fromkeys(index(unknowns), node))
     return unknowns
 
 
@@ -126,3 +104,32 @@ def _dependents(nodes: list[ImplicitNode], unknowns: ca.SX) -> list[ImplicitNode
             found.append(node)
             moved |= set(index(node.unknowns))
     return found
+
+
+def _check(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inverse: ca.SX | None) -> None:
+    """Shapes, and unknowns that are fresh symbols."""
+    size = unknowns.numel()
+    if not distinct(unknowns):
+        raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
+    for what, vector in (("residual", residual), ("solution", solution)):
+        if vector.shape != (size, 1):
+            raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
+    if inverse is not None and inverse.shape != (size, size):
+        raise NodeError(f"node '{name}': inverse has shape {inverse.shape}, expected ({size}, {size})")
+    for other in _found(unknowns):
+        raise NodeError(f"node '{name}': unknowns contain those of node '{other.name}', expected fresh symbols")
+
+
+def _check_solvable(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inner: list[ImplicitNode]) -> None:
+    """A solution free of what it solves for, and a residual whose dg/dy can have an inverse."""
+    unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
+    for symbol in symbols(solution):
+        if symbol.element_hash() in unsolved:
+            raise NodeError(
+                f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
+            )
+    if not inner and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < unknowns.numel():
+        raise NodeError(
+            f"node '{name}': the residual leaves some of its {unknowns.numel()} unknowns undetermined, "
+            "expected dg/dy invertible"
+        )

@@ -130,7 +130,7 @@ class ForwardDerivatives(Derivatives):
 
     @cached_property
     def jacobian(self) -> ca.SX:
-        """In reverse mode, row by row, which needs the fewest operations."""
+        """In reverse mode, row by row, which needs the fewest operations where it is alone."""
         return self._here(ca.jtimes(self.residual, self._w, ca.SX.eye(self.unknowns.numel()), True).T)
 
     @cached_property
@@ -147,7 +147,7 @@ class ForwardDerivatives(Derivatives):
 
     def _here(self, expression: ca.SX) -> ca.SX:
         """The expression at d = 0, the own symbols replaced by what they stand for."""
-        state = [ca.SX(getattr(self.problem, name)) for name in self.own]
+        state = [ca.densify(ca.SX(getattr(self.problem, name))) for name in self.own]
         at_rest = ca.substitute(expression, self.d, ca.SX.zeros(self.d.shape))
         return ca.substitute([ca.sparsify(at_rest)], list(self.own.values()), state)[0]
 

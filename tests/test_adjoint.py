@@ -108,6 +108,15 @@ def test_the_variants_of_the_hessian():
         np.testing.assert_allclose(found, matrix, atol=1e-14)
 
 
+def test_multipliers_that_rest_on_nodes_are_constants():
+    x = ca.SX.sym("x", 2)
+    e = expand(x, ca.sin(x[0]) * x[1], kepler(x[0], 0.3))
+    at = np.array([0.9, 1.3])
+    eta, hessian = (result.full() for result in ca.Function("f", [x], [solved(kepler(x[0], 0.3)), e.hessian])(at))
+    expected = eta.item() * np.array([[-np.sin(0.9) * 1.3, np.cos(0.9)], [np.cos(0.9), 0]])
+    np.testing.assert_allclose(hessian, expected, atol=1e-14)
+
+
 def test_solved_leaves_other_symbols_alone():
     x = ca.SX.sym("x")
     y = kepler(x, 0.3)
@@ -138,7 +147,7 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
         (lambda: implicit("a", Y, ca.vertcat(Y[0], Y[0]) - X, X), "undetermined, expected dg/dy invertible"),
         (
             lambda: implicit("a", kepler(X[0], 0.1), X[1], X[1]),
-            "belongs to node 'Kepler', expected fresh symbols",
+            "unknowns contain those of node 'Kepler', expected fresh symbols",
         ),
         (lambda: expand(2 * X, X), "expand: variables are .*, expected a column of distinct symbols"),
         (lambda: expand(kepler(X[0], 0.1), X), "variables contain unknowns of node 'Kepler'"),

@@ -118,6 +118,19 @@ def test_a_stabilised_constraint_with_a_moving_target():
     agrees(check(x, ca.vertcat(ca.sumsqr(a), forces), at, state.q0, state.numbers[0]))
 
 
+def test_numbers_among_the_symbols_and_external_forces_that_depend_on_the_state():
+    model = ours("iiwa14")
+    q, tau, wind = model.random_configuration(2), ca.SX.sym("tau", 7), ca.SX.sym("wind", 6)
+    at_rest = model.forward_dynamics(q, np.zeros(7), tau, external={"iiwa_link_5": wind * tau[0]})
+    x = ca.vertcat(tau, wind)
+    agrees(check(x, ca.vertcat(at_rest, ca.sumsqr(at_rest)), np.linspace(-1, 2, 13)))
+    angles = ca.SX.sym("q", 7)
+    drag = -3 * ca.vertcat(angles[:3], wind[3:] ** 2)
+    dragged = model.forward_dynamics(angles, ca.SX(7, 1), tau, external={"iiwa_flange": drag})
+    x = ca.vertcat(tau, angles, wind)
+    agrees(check(x, dragged, np.concatenate([np.linspace(-1, 2, 7), q, np.ones(6)])))
+
+
 def runge_kutta(state, h):
     """One step of the classical method: four nodes, each on those before it."""
     model, q, v = state.model, state.q, state.v
@@ -134,6 +147,18 @@ def test_runge_kutta_over_forward_dynamics():
     state = State(ours("iiwa14"))
     step = runge_kutta(state, 0.05)
     agrees(state.check(step))
+
+
+def test_relocated_nodes_make_the_same_step():
+    """The classical Runge-Kutta method again, from one node laid out at four places."""
+    model = double_pendulum()
+    q, v, tau, h = (*(ca.SX.sym(name, 2) for name in ("q", "v", "tau")), 0.05)
+    x, f = ca.vertcat(q, v), ca.vertcat(v, model.forward_dynamics(q, v, tau))
+    slopes = [f]
+    for part in (h / 2, h / 2, h):
+        slopes.append(relocate(f, x, x + part * slopes[-1]))
+    step = x + h / 6 * (slopes[0] + 2 * slopes[1] + 2 * slopes[2] + slopes[3])
+    agrees(check(ca.vertcat(tau, x), step, np.array([3.0, -2.0, 0.4, 1.1, -0.6, 0.9])))
 
 
 def test_implicit_midpoint_by_newton():

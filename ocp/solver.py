@@ -22,6 +22,7 @@ from .solution import Solution, Statistics
 from .transcription import Block, Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
+BACKENDS = ("native", "ipopt", "fatrop")
 STATUSES = (
     "solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled", "unbounded",
     "not minimal",
@@ -32,9 +33,15 @@ def build(problem: Problem, hessian: str, backend: str) -> Solver:
     """What `Problem.build` does."""
     if hessian not in HESSIANS:
         raise ProblemError(f"build: hessian is {hessian!r}, expected one of {', '.join(map(repr, HESSIANS))}")
-    if backend not in ("native",):
-        raise ProblemError(f"build: backend is {backend!r}, expected 'native'")
-    return Solver(transcribe(problem), hessian)
+    if backend not in BACKENDS:
+        raise ProblemError(f"build: backend is {backend!r}, expected one of {', '.join(map(repr, BACKENDS))}")
+    if backend == "native":
+        return Solver(transcribe(problem), hessian)
+    if hessian != "exact":
+        raise ProblemError(f"build: hessian is {hessian!r}, but the backend {backend!r} has 'exact' only")
+    from .rivals import RivalSolver
+
+    return RivalSolver(transcribe(problem), backend)
 
 
 class Solver:
@@ -85,16 +92,20 @@ class Solver:
         shared, of_stages = self._parameters(parameters)
         z = self._guess(warm_start if guess is None and warm_start is not None else guess)
         with self._lock:
-            self._core.set_parameters(shared, of_stages)
-            self._core.set_guess(z)
-            if warm_start is not None:
-                y, w = warm_start.point.y, warm_start.point.w
-                parts = (y[self.layout.kind(kind)] for kind in KINDS)
-                self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
-            status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
-            result, records = self._core.result(), self._core.records()
-            gains = [self._core.gain(k) for k in range(self.problem.steps)]
+            status, result, records, gains = self._run(z, shared, of_stages, settings, warm_start)
         return self._solution(status, result, records, gains, settings, (shared, of_stages))
+
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None):
+        """Status, what the core says of the point, a record an iteration, a gain a step."""
+        self._core.set_parameters(shared, of_stages)
+        self._core.set_guess(z)
+        if warm_start is not None:
+            y, w = warm_start.point.y, warm_start.point.w
+            parts = (y[self.layout.kind(kind)] for kind in KINDS)
+            self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
+        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
+        gains = [self._core.gain(k) for k in range(self.problem.steps)]
+        return status, self._core.result(), self._core.records(), gains
 
     # --- numbers in
 

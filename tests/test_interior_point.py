@@ -1,5 +1,6 @@
 """The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
 
+import os
 from types import SimpleNamespace
 
 import casadi as ca
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from ipopt import Ipopt
 from ocp_problems import integrator_chain, rest_to_rest, swing_up
-from trisweep.ocp import Problem, Settings
+from trisweep.ocp import Problem, ProblemError, Settings
 
 
 def solve(ocp, guess=None, settings=None, **parameters):
@@ -100,6 +101,31 @@ def test_hessians_reach_the_same_solution():
         other = swing_up().build(hessian=hessian).solve(guess=guess)
         assert other.status == "solved"
         assert abs(other.objective - exact.objective) < 1e-7
+
+
+@pytest.mark.skipif(
+    "TRISWEEP_SANITIZED" in os.environ, reason="the rivals' libraries cannot be loaded under the sanitizers"
+)
+@pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
+def test_other_back_ends_give_the_same_answer(backend):
+    ocp, x, u = rest_to_rest()
+    ocp.constrain("push", u, lower=-2.0, upper=2.0)
+    ocp.constrain("corridor", x[0] + 0.1 * x[1] ** 2, lower=-0.1, upper=1.2)
+    ours, theirs = solve(ocp), ocp.build(backend=backend).solve()
+    assert ours.status == theirs.status == "solved"
+    assert theirs.check().worst < 1e-6
+    assert abs(ours.objective - theirs.objective) < 1e-6
+    np.testing.assert_allclose(theirs.x, ours.x, atol=1e-5)
+    for name in ("finish", "push"):
+        np.testing.assert_allclose(theirs.multipliers[name], ours.multipliers[name], atol=1e-4)
+    infeasible = out_of_reach().build(backend=backend).solve()
+    assert infeasible.status != "solved" and infeasible.violations
+
+
+@pytest.mark.skipif("TRISWEEP_SANITIZED" in os.environ, reason="the rivals cannot be loaded under the sanitizers")
+def test_a_problem_that_a_back_end_does_not_take_is_refused_with_its_reason():
+    with pytest.raises(ProblemError, match=r"the backend 'fatrop' refuses this problem: .*number_of_eq_constraints"):
+        contradiction().build(backend="fatrop").solve()
 
 
 def test_second_order_correction_overcomes_the_maratos_effect():

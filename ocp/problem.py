@@ -21,7 +21,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..adjoint import nodes_of, solved
+from ..adjoint import nodes_of
 from ..riccati import ProblemError
 
 if TYPE_CHECKING:
@@ -250,8 +250,10 @@ class Problem:
             expression = ca.vec(ca.SX(value))
         except (TypeError, NotImplementedError):
             raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX") from None
-        known = {s.element_hash() for v in self._all() for s in ca.vertsplit(v.symbol)}
-        for symbol in ca.symvar(solved(expression)):
+        nodes = nodes_of(expression)
+        own = [*(v.symbol for v in self._all()), *(node.unknowns for node in nodes)]
+        known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
+        for symbol in ca.symvar(ca.veccat(expression, *(node.solution for node in nodes))):
             if symbol.element_hash() not in known:
                 names = ", ".join(v.name for v in self._all())
                 raise ProblemError(f"'{name}' uses the symbol '{symbol}', which is none of this problem's: {names}")

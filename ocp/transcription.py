@@ -11,6 +11,7 @@ so that what all steps share is compiled once and evaluated several stages at a 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -108,18 +109,6 @@ def transcribe(problem: Problem) -> Transcription:
         ):
             if part:
                 groups.setdefault(part, []).append(term)
-    blocks = [
-        _block(range(run[0], run[-1] + 1), members) for stages, members in groups.items() for run in _runs(stages)
-    ]
-    for kind in ("equality", "inequality"):
-        filled = [0] * (problem.steps + 1)
-        for block in blocks:
-            setattr(block, f"at_{kind}", filled[block.stages[0]])
-            rows = sum(term.expression.numel() for term in block.terms if term.kind == kind)
-            for k in block.stages:
-                if filled[k] != getattr(block, f"at_{kind}"):
-                    raise ProblemError(f"build: constraints overlap on stage {k} in a way that is not supported")
-                filled[k] += rows
     shared = [v.symbol for v in problem.parameters if not v.per_stage]
     own = [v.symbol for v in problem.parameters if v.per_stage]
     return Transcription(
@@ -128,7 +117,7 @@ def transcribe(problem: Problem) -> Transcription:
         x=ca.vertcat(*(v.symbol for v in problem.states)),
         p=ca.vertcat(ca.SX(0, 1), *shared),
         p_stage=ca.vertcat(ca.SX(0, 1), *own),
-        blocks=blocks,
+        blocks=_blocks(groups, problem.steps + 1),
     )
 
 
@@ -139,14 +128,32 @@ def next_state(problem: Problem) -> ca.SX:
     return integrators.step(problem)
 
 
-def _runs(stages: tuple[int, ...]) -> list[list[int]]:
-    """Cut a sorted tuple of indices into runs of consecutive ones."""
-    cuts = [i for i in range(1, len(stages)) if stages[i] != stages[i - 1] + 1]
-    return [list(part) for part in np.split(np.array(stages), cuts)]
+def _blocks(groups: dict[tuple[int, ...], list[Term]], stages: int) -> list[Block]:
+    """The blocks of all groups. A block's rows come after the same number of others on each of its stages."""
+    blocks, filled = [], np.zeros((stages, 2), dtype=int)  # equalities and inequalities so far
+    for group, terms in groups.items():
+        rows = [
+            sum(term.expression.numel() for term in terms if term.kind == kind) for kind in ("equality", "inequality")
+        ]
+        for run in _runs(group, filled):
+            at_equality, at_inequality = filled[run[0]].tolist()
+            blocks.append(_block(range(run[0], run[-1] + 1), terms, at_equality, at_inequality))
+            filled[run] += rows
+    return blocks
 
 
-def _block(stages: range, terms: list[Term]) -> Block:
-    block = Block(stages, terms)
+def _runs(stages: tuple[int, ...], filled: np.ndarray) -> list[list[int]]:
+    """Cut a sorted tuple of indices into runs of consecutive ones with the same rows before them."""
+    cuts = [
+        i
+        for i, (before, here) in enumerate(pairwise(stages), 1)
+        if here != before + 1 or (filled[here] != filled[before]).any()
+    ]
+    return [part.tolist() for part in np.split(np.array(stages), cuts)]
+
+
+def _block(stages: range, terms: list[Term], at_equality: int, at_inequality: int) -> Block:
+    block = Block(stages, terms, at_equality, at_inequality)
     objectives = [term.expression for term in terms if term.kind == "objective"]
     if objectives:
         block.objective = sum(objectives[1:], objectives[0])

@@ -54,6 +54,18 @@ def test_inequalities_on_some_stages():
     assert solution.x[3:15, 1].max() <= 0.62 + 1e-7 < solution.x[:, 1].max() + 2e-7
 
 
+def test_constraints_on_stages_that_overlap():
+    ocp, x, u = rest_to_rest()
+    ocp.constrain("slow here", x[1], upper=0.6, at=slice(3, 12))
+    ocp.constrain("and slower there", 2 * x[1], upper=1.1, at=slice(8, 16))
+    ocp.constrain("no push", u, equals=0, at=slice(5, 8))
+    ocp.constrain("nor later", u + 0 * x[0], equals=0, at=slice(7, 10))
+    ocp.constrain("every third", x[0], upper=1.05, at=slice(0, None, 3))
+    solution = agrees_with_ipopt(ocp)
+    np.testing.assert_allclose(solution.u[5:10], 0, atol=1e-8)
+    assert solution.constraints["and slower there"].values.max() <= 1.1 + 1e-7
+
+
 def test_constraints_without_a_control_hold_at_the_last_stage_too():
     ocp, x, u = integrator_chain()
     ocp.minimize(u**2 - x[0])

@@ -95,10 +95,19 @@ public:
         const double *h_p = h + at_p(), *h_n = h + at_n();
         for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / sigma_p[i] - h_n[i] / sigma_n[i];
         base.direction_soft(h, right, D, dv, y);
+        base.row_products(dv, right);
         double *dp = dv + at_p(), *dn = dv + at_n();
         for (int i = 0; i < base.size_y; ++i) {
-            dp[i] = real_row[i] ? (y[i] - h_p[i]) / sigma_p[i] : 0.0;
-            dn[i] = real_row[i] ? -(y[i] + h_n[i]) / sigma_n[i] : 0.0;
+            dp[i] = dn[i] = 0.0;
+            if (!real_row[i]) continue;
+            // The stiffer of the two by its own equation, the other one by the row: nothing is divided by a small number.
+            if (sigma_p[i] < sigma_n[i]) {
+                dn[i] = -(y[i] + h_n[i]) / sigma_n[i];
+                dp[i] = right[i] + r[i] + dn[i];
+            } else {
+                dp[i] = (y[i] - h_p[i]) / sigma_p[i];
+                dn[i] = dp[i] - right[i] - r[i];
+            }
         }
     }
 

@@ -6,8 +6,8 @@
 // Slacks and nu are eliminated stage by stage (004 eq. 35):
 //     ds = C' dz + r_c,   nu = Sigma_s ds + h_s,   H += C Sigma_s C',   h_z += C (Sigma_s r_c + h_s)
 //
-// `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Equalities and
-// inequalities then are penalties, and an edge has a disturbance e as a further control: x_child = E' z + b + e, cost e'e / 2D.
+// `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Every row then has a
+// disturbance e as a further control of its stage, at the cost e'e / 2D: x_child = E' z + b + e, G' z + g + e = 0.
 #pragma once
 
 #include "horizon.hpp"
@@ -17,7 +17,7 @@ namespace trisweep {
 
 class OptimalControl : public Program {
 public:
-    OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati)) {
+    OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
         size_v = riccati.size_z + horizon.size_c;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -111,7 +111,7 @@ public:
     }
 
     bool factor(double delta) override {
-        add_penalties(nullptr);
+        add_penalties();
         shift_diagonal(delta);
         return riccati.factor() < 0;
     }
@@ -138,57 +138,69 @@ public:
 
     // The same with -D (size_y, positive) in the lower right block.
     bool factor_soft(double delta, const double* D) {
-        add_penalties(D);
         shift_diagonal(delta);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) copy_softened(int(k), D);
         return soft.factor() < 0;
     }
 
     void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
-        const double *r_g = r + at_eta(), *r_c = r + at_nu(), *h_s = h + at_slack(), *D_g = D + at_eta(), *D_c = D + at_nu();
+        const double *r_g = r + at_eta(), *r_c = r + at_nu(), *h_s = h + at_slack();
         std::fill_n(soft_h, soft.size_z, 0.0);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
-            const int count = horizon.inequality_count[k], at = horizon.at_c[k];
-            copy(s.n, h + s.at_z, reduced_h);
-            for (int i = 0; i < s.ng; ++i) along[i] = r_g[s.at_g + i] / D_g[s.at_g + i];
-            multiply_add(s.n, s.ng, s.G, s.n, along, reduced_h);
-            for (int i = at; i < at + count; ++i) along[i - at] = (r_c[i] + h_s[i] / sigma_s[i]) / (D_c[i] + 1.0 / sigma_s[i]);
-            multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h);
-            std::copy_n(reduced_h, s.nu, soft_h + t.at_z);
-            std::copy_n(reduced_h + s.up, s.nx, soft_h + t.at_z + t.up);
+            std::copy_n(h + s.at_z, s.nu, soft_h + t.at_z);
+            std::copy_n(h + s.at_z + s.up, s.nx, soft_h + t.at_z + t.up);
+            std::copy_n(r_g + s.at_g, s.ng, soft_g + t.at_g);
+            for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
+                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / sigma_s[at + i];
         }
         std::copy_n(r, riccati.size_x, right);
-        soft.solve({soft_h, right, soft_none, nullptr}, {soft_z, y, soft_none});
+        soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
         double *ds = dv + at_slack(), *eta = y + at_eta(), *nu = y + at_nu();
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
+            fill_zero(s.n, dv + s.at_z);
+            std::copy_n(soft_z + t.at_z, s.nu, dv + s.at_z);
+            std::copy_n(soft_z + t.at_z + t.up, s.nx, dv + s.at_z + s.up);
+            std::copy_n(soft_eta + t.at_g, s.ng, eta + s.at_g);
             const int count = horizon.inequality_count[k], at = horizon.at_c[k];
-            double* dz = dv + s.at_z;
-            fill_zero(s.n, dz);
-            std::copy_n(soft_z + t.at_z, s.nu, dz);
-            std::copy_n(soft_z + t.at_z + t.up, s.nx, dz + s.up);
-            std::copy_n(r_g + s.at_g, s.ng, eta + s.at_g);
-            transposed_multiply_add(s.n, s.ng, s.G, s.n, dz, eta + s.at_g);
-            for (int i = s.at_g; i < s.at_g + s.ng; ++i) eta[i] /= D_g[i];
-            for (int i = at; i < at + count; ++i) nu[i] = r_c[i] + h_s[i] / sigma_s[i];
-            transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dz, nu + at);
-            for (int i = at; i < at + count; ++i) {
-                nu[i] /= D_c[i] + 1.0 / sigma_s[i];
-                ds[i] = (nu[i] - h_s[i]) / sigma_s[i];
+            std::copy_n(soft_eta + t.at_g + s.ng, count, nu + at);
+            std::copy_n(r_c + at, count, ds + at);
+            transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dv + s.at_z, ds + at);
+            // Of the two equations for ds the one that divides by the larger number.
+            for (int i = at; i < at + count; ++i)
+                ds[i] = D[at_nu() + i] * sigma_s[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / sigma_s[i];
+        }
+    }
+
+    // out = J dv
+    void row_products(const double* dv, double* out) const {
+        std::fill_n(out, size_y, 0.0);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const double* z = dv + s.at_z;
+            transposed_multiply_add(s.n, s.ng, s.G, s.n, z, out + at_eta() + s.at_g);
+            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z, out + at_nu() + horizon.at_c[k]);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, out + child.at_x);
+                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] -= dv[child.at_z + child.up + i];
             }
         }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
     }
 
     Horizon& horizon;
     Riccati& riccati;
 
 private:
-    // The tree of the soft systems: every edge's disturbance is a further control of the stage it leaves; no rows.
-    static Riccati softened(const Riccati& from) {
-        std::vector<int> nx, nu, ng(from.stages.size(), 0), parent;
-        for (const Riccati::Stage& s : from.stages) {
-            int controls = s.nu;
+    // The tree of the soft systems: inequalities are rows beside the equalities, every row and edge has its disturbance.
+    static Riccati softened(const Riccati& from, const Horizon& horizon) {
+        std::vector<int> nx, nu, ng, parent;
+        for (std::size_t k = 0; k < from.stages.size(); ++k) {
+            const Riccati::Stage& s = from.stages[k];
+            ng.push_back(s.ng + horizon.inequality_count[k]);
+            int controls = s.nu + ng.back();
             for (int c = s.first_child; c >= 0; c = from.stages[c].sibling) controls += from.stages[c].nx;
             nx.push_back(s.nx), nu.push_back(controls), parent.push_back(s.parent);
         }
@@ -213,29 +225,23 @@ private:
         weighted = a.matrix(most_n, most_rows);
         soft_h = a.vector(soft.size_z);
         soft_z = a.vector(soft.size_z);
-        soft_none = a.vector(soft.size_g);
+        soft_g = a.vector(soft.size_g);
+        soft_eta = a.vector(soft.size_g);
     }
 
-    // Once after `differentiate`: H += C Sigma_s C', or, with D, G D^-1 G' + C (D + Sigma_s^-1)^-1 C'.
-    void add_penalties(const double* D) {
+    // Once after `differentiate`: H += C Sigma_s C'.
+    void add_penalties() {
         if (penalised) return;
         penalised = true;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             Riccati::Stage& s = riccati.stages[k];
-            const int at = horizon.at_c[k];
-            add_penalty(s, horizon.inequality_count[k], horizon.C(int(k)), [&](int i) {
-                return D ? 1.0 / (D[at_nu() + at + i] + 1.0 / sigma_s[at + i]) : sigma_s[at + i];
-            });
-            if (D) add_penalty(s, s.ng, s.G, [&](int i) { return 1.0 / D[at_eta() + s.at_g + i]; });
+            const int count = horizon.inequality_count[k];
+            if (count == 0) continue;
+            const double *C = horizon.C(int(k)), *sigma = sigma_s + horizon.at_c[k];
+            for (int i = 0; i < count; ++i)
+                for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = sigma[i] * C[t + i * s.n];
+            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, s.H, s.n, s.H, s.n);
         }
-    }
-
-    template <class Weight>
-    void add_penalty(Riccati::Stage& s, int count, const double* A, Weight&& weight) {
-        if (count == 0) return;
-        for (int i = 0; i < count; ++i)
-            for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = weight(i) * A[t + i * s.n];
-        product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, A, s.n, s.H, s.n, s.H, s.n);
     }
 
     // Bring the diagonal of H at u and x from the delta it has to another one.
@@ -255,14 +261,25 @@ private:
         for (int j = 0; j < s.nu + s.nx; ++j)
             for (int i = j; i < s.nu + s.nx; ++i) t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
         int control = s.nu;
+        const auto disturb = [&](double* row, double price) {
+            row[control] = 1.0;
+            t.H[control + std::ptrdiff_t(control) * t.n] = 1.0 / price;
+            ++control;
+        };
         for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
             const Riccati::Stage& child = riccati.stages[c];
             double* E = soft.stages[c].E;
-            for (int j = 0; j < child.nx; ++j, ++control) {
+            for (int j = 0; j < child.nx; ++j) {
                 for (int i = 0; i < s.nu + s.nx; ++i) E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
-                E[control + std::ptrdiff_t(j) * t.n] = 1.0;
-                t.H[control + std::ptrdiff_t(control) * t.n] = 1.0 / D[child.at_x + j];
+                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j]);
             }
+        }
+        const int at = horizon.at_c[k];
+        for (int j = 0; j < t.ng; ++j) {
+            const double* row = j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
+            for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
+            disturb(t.G + std::ptrdiff_t(j) * t.n,
+                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / sigma_s[at + j - s.ng]);
         }
     }
 
@@ -270,7 +287,7 @@ private:
     Arena arena;
     double applied = 0.0;     // the delta that is on the diagonal of H now
     bool penalised = false;   // whether the penalties are in H
-    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *along, *weighted, *soft_h, *soft_z, *soft_none;
+    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
 };
 
 }  // namespace trisweep

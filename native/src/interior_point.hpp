@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdio>
 #include <functional>
 #include <limits>
 #include <vector>

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from threading import Lock
+from threading import Lock, get_ident
 from time import perf_counter
 
 import casadi as ca
@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike
 from ..native import compile_function, core
 from ..riccati import ProblemError
 from .diagnosis import find_fault
+from .iteration import Iteration
 from .kkt import Conditions, Point, compiled_evaluator, doubt, plain_evaluator
 from .layout import KINDS, layout_of
 from .problem import Free, Problem, Variable
+from .report import LiveTable
 from .settings import Settings
 from .solution import Solution, Statistics
 from .transcription import Block, Transcription, transcribe
@@ -53,7 +55,7 @@ class Solver:
         self.problem = transcription.problem
         self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
         self.compiled = [tuple(map(compile_function, pair)) for pair in self.functions]
-        self._lock = Lock()
+        self._lock, self._solving_thread = Lock(), None
         problem, stages = self.problem, transcription.stages
         nu, nx = transcription.u.numel(), transcription.x.numel()
         self._core = core.InteriorPoint(
@@ -78,6 +80,7 @@ class Solver:
         guess: Mapping[str, ArrayLike] | Solution | None = None,
         warm_start: Solution | None = None,
         settings: Settings | None = None,
+        callback: Callable[[Iteration], object] | None = None,
         **parameters: ArrayLike,
     ) -> Solution:
         """Solve from a guess, with a value for every parameter by its name.
@@ -85,17 +88,27 @@ class Solver:
         guess: by the names of states and controls, each one value for all stages or a trajectory, a row a stage; or a
         Solution. What is not guessed starts at zero, moved inside its bounds.
         warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers.
+        callback: called with every Iteration as it begins. What it returns, if true, ends the solve as "interrupted";
+        what it raises ends the solve too, and is passed on.
         """
         if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.layout != self.layout):
             raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
         settings = settings or Settings()
         shared, of_stages = self._parameters(parameters)
         z = self._guess(warm_start if guess is None and warm_start is not None else guess)
+        if self._solving_thread == get_ident():
+            raise ProblemError("solve: called from the callback of this very solver, expected another one from build()")
         with self._lock:
-            status, result, records, gains = self._run(z, shared, of_stages, settings, warm_start)
+            self._solving_thread = get_ident()
+            try:
+                status, result, records, gains = self._run(
+                    z, shared, of_stages, settings, warm_start, _watcher(settings, callback)
+                )
+            finally:
+                self._solving_thread = None
         return self._solution(status, result, records, gains, settings, (shared, of_stages))
 
-    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None):
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None, watcher):
         """Status, what the core says of the point, a record an iteration, a gain a step."""
         self._core.set_parameters(shared, of_stages)
         self._core.set_guess(z)
@@ -103,9 +116,9 @@ class Solver:
             y, w = warm_start.point.y, warm_start.point.w
             parts = (y[self.layout.kind(kind)] for kind in KINDS)
             self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
-        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
+        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None), watcher)]
         gains = [self._core.gain(k) for k in range(self.problem.steps)]
-        return status, self._core.result(), self._core.records(), gains
+        return status, self._core.result(), [Iteration(*row) for row in self._core.records()], gains
 
     # --- numbers in
 
@@ -218,10 +231,27 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     return np.broadcast_to(array, (count, variable.size)).copy()
 
 
+def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None) -> Callable[[tuple], bool] | None:
+    """What the core calls with the row of every iteration; None where nobody asked."""
+    if callback is not None and not callable(callback):
+        raise ProblemError(f"solve: callback is {callback!r}, expected a function of an Iteration")
+    if callback is None and not settings.log:
+        return None
+    table = LiveTable() if settings.log else None
+
+    def watch(row: tuple) -> bool:
+        iteration = Iteration(*row)
+        if table is not None:
+            table.add(iteration)
+        return callback is not None and bool(callback(iteration))
+
+    return watch
+
+
 def _core_settings(settings: Settings, warm_start: bool):
     inner = core.Settings()
     inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
-    inner.warm_start = warm_start
+    inner.warm_start, inner.threads = warm_start, settings.threads
     inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
     return inner
 
@@ -234,6 +264,7 @@ def _core_block(block: Block, functions: tuple[ca.Function, ca.Function], compil
     made.next = 0 if block.next is None else block.next.numel()
     made.equalities = sum(term.expression.numel() for term in block.equalities)
     made.inequalities = sum(term.expression.numel() for term in block.inequalities)
+    made.lanes = max(values.lanes, derivatives.lanes)
     made.at_equality, made.at_inequality = block.at_equality, block.at_inequality
     made.jacobian_rows, made.jacobian_columns = map(list, functions[1].sparsity_out(0).get_triplet())
     made.hessian_rows, made.hessian_columns = map(list, functions[1].sparsity_out(1).get_triplet())

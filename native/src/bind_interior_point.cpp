@@ -70,16 +70,25 @@ public:
         }
     }
 
-    int solve(const Settings& settings) {
+    // `callback`, if it is not None, is called with the row of every iteration and may ask for an end; what it raises is
+    // raised again when the solve has ended.
+    int solve(const Settings& settings, nb::object callback) {
         solved_once = false;
+        std::exception_ptr raised;
         {
             nb::gil_scoped_release release;
             point.settings = settings;
+            horizon.set_threads(settings.threads);
             point.deadline = settings.seconds < 1e8 ? Stopwatch::clock::now() + std::chrono::duration_cast<Stopwatch::clock::duration>(
                                                                                     std::chrono::duration<double>(settings.seconds))
                                                     : Stopwatch::clock::time_point::max();
-            point.records.clear();
-            point.records.reserve(std::size_t(std::min(settings.iterations, 100000)) + 2);
+            records_made.clear();
+            records_made.reserve(std::size_t(std::min(settings.iterations, 100000)) + 2);
+            const auto watch = [&](const Record& record) {
+                records_made.push_back(record);
+                return !callback.is_none() && !raised && tell(callback, record, raised);
+            };
+            point.watch = std::cref(watch);
             point.times = {};
             point.iteration = 0;
             point.interrupted = [] {
@@ -91,6 +100,7 @@ public:
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
+        if (raised) std::rethrow_exception(raised);
         solved_once = true;
         return int(status);
     }
@@ -147,10 +157,7 @@ public:
     // One row an iteration: objective, infeasibility, dual infeasibility, complementarity, mu, step, delta, alphas, trials, kind.
     nb::list records() const {
         nb::list rows;
-        for (const Record& r : point.records)
-            rows.append(nb::make_tuple(r.iteration, r.objective / horizon.objective_scale, r.infeasibility, r.dual_infeasibility,
-                                       r.complementarity, r.mu, r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials,
-                                       std::string(1, r.kind)));
+        for (const Record& record : records_made) rows.append(row(record));
         return rows;
     }
 
@@ -166,6 +173,23 @@ public:
     }
 
 private:
+    nb::tuple row(const Record& r) const {
+        return nb::make_tuple(r.iteration, r.objective / horizon.objective_scale, r.infeasibility, r.dual_infeasibility,
+                              r.complementarity, r.mu, r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials,
+                              std::string(1, r.kind));
+    }
+
+    // Ctrl-C during the callback ends the solve as it does elsewhere.
+    bool tell(const nb::object& callback, const Record& record, std::exception_ptr& raised) const {
+        nb::gil_scoped_acquire acquire;
+        try {
+            return nb::cast<bool>(callback(row(record)));
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
+            return true;
+        }
+    }
+
     // The starting point (Wächter and Biegler 2006, Sec. 3.6): scaling, v inside its bounds, slacks, multipliers, mu.
     bool prepare() {
         const Settings& settings = point.settings;
@@ -250,6 +274,7 @@ private:
     Arena arena;
     static constexpr double WARM_PUSH = 1e-8;
     double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
+    std::vector<Record> records_made;
     Status status = Status::stalled;
     double seconds = 0.0;
     bool solved_once = false;
@@ -268,6 +293,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("inequalities", &Block::inequalities)
         .def_rw("at_equality", &Block::at_equality)
         .def_rw("at_inequality", &Block::at_inequality)
+        .def_rw("lanes", &Block::lanes)
         .def_rw("jacobian_rows", &Block::jacobian_rows)
         .def_rw("jacobian_columns", &Block::jacobian_columns)
         .def_rw("hessian_rows", &Block::hessian_rows)
@@ -285,6 +311,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("seconds", &Settings::seconds)
         .def_rw("initial_barrier", &Settings::initial_barrier)
         .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("threads", &Settings::threads)
         .def_rw("warm_start", &Settings::warm_start);
     nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,
@@ -293,7 +320,7 @@ void bind_interior_point(nb::module_& m) {
         .def("set_bounds", &Solver::set_bounds)
         .def("set_guess", &Solver::set_guess)
         .def("set_multipliers", &Solver::set_multipliers)
-        .def("solve", &Solver::solve)
+        .def("solve", &Solver::solve, nb::arg("settings"), nb::arg("callback").none() = nb::none())
         .def("result", &Solver::result)
         .def("records", &Solver::records)
         .def("gain", &Solver::gain);

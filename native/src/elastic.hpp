@@ -51,6 +51,7 @@ public:
     bool evaluate(const double* v, double& f, double* r) override {
         const double *p = v + at_p(), *n = v + at_n();
         const bool finite = base.evaluate(v, f, r);
+        base_objective = f, base_infeasibility = largest_entry(base.size_y, r);
         f = 0.0;
         for (int i = 0; i < base.size_y; ++i) f += RHO * (p[i] + n[i]), r[i] -= p[i] - n[i];
         for (int i = 0; i < base.size_v; ++i) {
@@ -71,6 +72,8 @@ public:
     }
 
     const double* gradient() const override { return gradient_v; }
+
+    double base_objective = 0.0, base_infeasibility = 0.0;  // of the base problem, at the point evaluated last
 
     void add_transposed_product(const double* y, double* out) const override {
         base.add_transposed_product(y, out);

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <functional>
 #include <limits>
-#include <vector>
 
 #include "barrier.hpp"
 #include "filter.hpp"
@@ -53,7 +52,8 @@ public:
 
     Settings settings;
     Times times;
-    std::vector<Record> records;
+    // Sees every iteration as it begins; true asks for an end.
+    std::function<bool(const Record&)> watch = [](const Record&) { return false; };
     std::function<bool()> interrupted = [] { return false; };
     // Called where no step is acceptable: moves v (and leaves its r and f) to a better one, or says why it cannot.
     std::function<Status(InteriorPoint&)> restore = [](InteriorPoint&) { return Status::stalled; };
@@ -74,19 +74,20 @@ public:
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = 1e4 * std::max(1.0, violation);
         filter.reset(most_violation);
+        std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
         tiny = false;
         taken = {};
         if (!differentiate()) return Status::not_finite;
         for (;; ++iteration) {
             measure();
-            note();
+            const bool enough = note();
             if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
             if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
-            if (interrupted()) return Status::interrupted;
+            if (enough || interrupted()) return Status::interrupted;
             update_barrier();
             if (!find_direction()) return Status::stalled;
             if (!search()) {
@@ -338,10 +339,10 @@ private:
         return GAMMA_ALPHA * bound;
     }
 
-    void note() {
-        records.push_back({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
-                           largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
-                           taken.trials, taken.kind});
+    bool note() {
+        return watch({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
+                      largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
+                      taken.trials, taken.kind});
     }
 
     Arena arena;

@@ -19,17 +19,21 @@ public:
         inner.iteration = outer.iteration + 1;
         inner.deadline = outer.deadline;
         inner.interrupted = [&outer] { return outer.interrupted(); };
+        inner.watch = [this, &outer](Record record) {
+            record.objective = elastic.base_objective, record.infeasibility = elastic.base_infeasibility;
+            record.kind = 'r';
+            return outer.watch(record);
+        };
         inner.mu = std::max(outer.mu, largest_entry(base.size_y, outer.r));
-        inner.records.clear();
         elastic.start(outer.v, outer.r, inner.mu, inner.v);
         std::fill_n(inner.y, elastic.size_y, 0.0);
         double objective = 0.0;
-        inner.good_enough = [&] {
+        const auto good_enough = [&] {
             return inner.iteration > outer.iteration + 1 && base.evaluate(inner.v, objective, rows) &&
                    outer.would_accept(inner.v, objective, rows);
         };
+        inner.good_enough = std::cref(good_enough);
         const Status status = inner.run();
-        for (const Record& record : inner.records) outer.records.push_back(record), outer.records.back().kind = 'r';
         outer.iteration = inner.iteration;
         outer.times.functions += inner.times.functions, outer.times.linear += inner.times.linear;
         outer.times.evaluations += inner.times.evaluations, outer.times.differentiations += inner.times.differentiations;

@@ -9,6 +9,7 @@ import pytest
 from ipopt import Ipopt
 from ocp_problems import integrator_chain, rest_to_rest, swing_up
 from trisweep.ocp import Problem, ProblemError, Settings
+from trisweep.problems import task as ready
 
 
 def solve(ocp, guess=None, settings=None, **parameters):
@@ -138,6 +139,24 @@ def test_other_back_ends_give_the_same_answer(backend):
 def test_a_problem_that_a_back_end_does_not_take_is_refused_with_its_reason():
     with pytest.raises(ProblemError, match=r"the backend 'fatrop' refuses this problem: .*number_of_eq_constraints"):
         contradiction().build(backend="fatrop").solve()
+
+
+@pytest.mark.parametrize("smoothness", [1e-3, 1e-2, 0.1, 1.0])
+def test_every_iterate_is_the_one_of_ipopt(smoothness):
+    """Corrections of the inertia reach the slacks; the last digits of stiff systems are there, by refinement."""
+    task = ready("truck_trailer_parking", smoothness=smoothness)
+    solver = task.build()
+    solution = solver.solve(task.guess)
+    assert solution.status == "solved"
+    oracle = Ipopt(task, solver)
+    iterations = oracle.solve().iterations
+    theirs = oracle.function.stats()["iterations"]
+    assert solution.statistics.iterations <= 1.25 * iterations
+    both = list(zip(solution.records, theirs["obj"], theirs["regularization_size"]))
+    assert any(each.delta > 1 for each, _, _ in both)
+    for each, objective, delta in both:
+        assert each.objective == pytest.approx(objective, rel=1e-8)
+        assert each.delta == pytest.approx(delta, rel=1e-12)
 
 
 def test_second_order_correction_overcomes_the_maratos_effect():

@@ -2,7 +2,7 @@
 //
 //     min rho sum(p + n) + zeta/2 |scale (v - reference)|^2   subject to   r(v) - p + n = 0,   p, n >= 0, bounds of v
 //
-// p and n are eliminated row by row:  D = 1/Sigma_p + 1/Sigma_n,   dp = (y - h_p)/Sigma_p,   dn = -(y + h_n)/Sigma_n.
+// p and n are eliminated row by row:  D = 1/S_p + 1/S_n,   dp = (y - h_p)/S_p,   dn = -(y + h_n)/S_n,   S = Sigma + delta.
 #pragma once
 
 #include "optimal_control.hpp"
@@ -88,30 +88,49 @@ public:
         for (int i = 0; i < base.size_y; ++i) {
             sigma_p[i] = real_row[i] ? sigma[at_p() + i] : 1.0;
             sigma_n[i] = real_row[i] ? sigma[at_n() + i] : 1.0;
-            D[i] = 1.0 / sigma_p[i] + 1.0 / sigma_n[i];
         }
     }
 
-    bool factor(double delta) override { return base.factor_soft(delta, D); }
+    bool factor(double delta) override {
+        for (int i = 0; i < base.size_y; ++i) {
+            S_p[i] = sigma_p[i] + delta, S_n[i] = sigma_n[i] + delta;
+            D[i] = 1.0 / S_p[i] + 1.0 / S_n[i];
+        }
+        return base.factor_soft(delta, D);
+    }
 
     void direction(const double* h, const double* r, double* dv, double* y) override {
         const double *h_p = h + at_p(), *h_n = h + at_n();
-        for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / sigma_p[i] - h_n[i] / sigma_n[i];
+        for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / S_p[i] - h_n[i] / S_n[i];
         base.direction_soft(h, right, D, dv, y);
-        base.row_products(dv, right);
+        std::fill_n(right, base.size_y, 0.0);
+        base.add_product(dv, right);
         double *dp = dv + at_p(), *dn = dv + at_n();
         for (int i = 0; i < base.size_y; ++i) {
             dp[i] = dn[i] = 0.0;
             if (!real_row[i]) continue;
             // The stiffer of the two by its own equation, the other one by the row: nothing is divided by a small number.
-            if (sigma_p[i] < sigma_n[i]) {
-                dn[i] = -(y[i] + h_n[i]) / sigma_n[i];
+            if (S_p[i] < S_n[i]) {
+                dn[i] = -(y[i] + h_n[i]) / S_n[i];
                 dp[i] = right[i] + r[i] + dn[i];
             } else {
-                dp[i] = (y[i] - h_p[i]) / sigma_p[i];
+                dp[i] = (y[i] - h_p[i]) / S_p[i];
                 dn[i] = dp[i] - right[i] - r[i];
             }
         }
+    }
+
+    void add_hessian_product(const double* dv, double* out) const override {
+        base.add_hessian_product(dv, out);
+        for (int i = 0; i < base.size_y; ++i) {
+            out[at_p() + i] += S_p[i] * dv[at_p() + i];
+            out[at_n() + i] += S_n[i] * dv[at_n() + i];
+        }
+    }
+
+    void add_product(const double* dv, double* out) const override {
+        base.add_product(dv, out);
+        for (int i = 0; i < base.size_y; ++i) out[i] -= dv[at_p() + i] - dv[at_n() + i];
     }
 
 private:
@@ -124,7 +143,7 @@ private:
         upper.sign = -1.0;
         reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
         gradient_v = a.vector(size_v);
-        for (double** vector : {&sigma_p, &sigma_n, &D, &right}) *vector = a.vector(size_y);
+        for (double** vector : {&sigma_p, &sigma_n, &S_p, &S_n, &D, &right}) *vector = a.vector(size_y);
         real_row = a.indices(size_y);
         if (!real_row) return;
         for (std::size_t k = 0; k < base.riccati.stages.size(); ++k) {
@@ -138,7 +157,7 @@ private:
     OptimalControl& base;
     Arena arena;
     double zeta = 0.0;
-    double *reference, *scale, *base_sigma, *gradient_v, *sigma_p, *sigma_n, *D, *right;
+    double *reference, *scale, *base_sigma, *gradient_v, *sigma_p, *sigma_n, *S_p, *S_n, *D, *right;
     int* real_row;  // 0 in the gaps of y
 };
 

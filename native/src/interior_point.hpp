@@ -10,6 +10,7 @@
 #include "barrier.hpp"
 #include "filter.hpp"
 #include "program.hpp"
+#include "refinement.hpp"
 #include "regularization.hpp"
 #include "settings.hpp"
 
@@ -42,7 +43,7 @@ private:
 
 class InteriorPoint {
 public:
-    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room) {
+    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room), refinement(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v, m = this->program.size_y;
             for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &sigma, &residual}) *vector = a.vector(n);
@@ -76,6 +77,7 @@ public:
         filter.reset(most_violation);
         std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
+        refinement.reset();
         tiny = false;
         taken = {};
         if (!differentiate()) return Status::not_finite;
@@ -227,7 +229,7 @@ private:
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
-        program.direction(h, r, dv, y_next);
+        refinement.direction(program, h, r, dv, y_next);
         return true;
     }
 
@@ -288,7 +290,7 @@ private:
         for (int p = 0; p < CORRECTIONS; ++p) {
             {
                 Stopwatch watch(times.linear);
-                program.direction(h, r_corrected, dv_corrected, y_corrected);
+                refinement.direction_again(program, h, r_corrected, dv_corrected, y_corrected);
             }
             const double step = largest_primal_step(program, dv_corrected, tau);
             double objective;
@@ -348,6 +350,7 @@ private:
     Arena arena;
     Filter filter;
     Regularization regularization;
+    Refinement refinement;
     Taken taken;
     bool tiny = false;
     double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;

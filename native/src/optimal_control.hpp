@@ -4,7 +4,7 @@
 //     r = (F(z) - x_child, g(z), c(z) - s)
 //
 // Slacks and nu are eliminated stage by stage (004 eq. 35):
-//     ds = C' dz + r_c,   nu = Sigma_s ds + h_s,   H += C Sigma_s C',   h_z += C (Sigma_s r_c + h_s)
+//     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
 //
 // `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Every row then has a
 // disturbance e as a further control of its stage, at the cost e'e / 2D: x_child = E' z + b + e, G' z + g + e = 0.
@@ -74,7 +74,7 @@ public:
     bool differentiate(const double* v, const double* y) override {
         double* weights = multipliers;
         std::copy_n(y, size_y, weights);
-        applied = 0.0, penalised = false;
+        applied = 0.0, kept = false;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return finite;
@@ -100,7 +100,7 @@ public:
     }
 
     void clear_hessian() override {
-        applied = 0.0, penalised = false;
+        applied = 0.0, kept = false;
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
 
@@ -111,8 +111,9 @@ public:
     }
 
     bool factor(double delta) override {
-        add_penalties();
+        keep_hessians();
         shift_diagonal(delta);
+        add_penalties();
         return riccati.factor() < 0;
     }
 
@@ -122,7 +123,7 @@ public:
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const int count = horizon.inequality_count[k], at = horizon.at_c[k];
             const Riccati::Stage& s = riccati.stages[k];
-            for (int i = 0; i < count; ++i) along[i] = sigma_s[at + i] * r_c[at + i] + h_s[at + i];
+            for (int i = 0; i < count; ++i) along[i] = S[at + i] * r_c[at + i] + h_s[at + i];
             multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h + s.at_z);
         }
         std::copy_n(r, at_nu(), right);
@@ -133,7 +134,16 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, dv + s.at_z, ds + horizon.at_c[k]);
         }
-        for (int i = 0; i < horizon.size_c; ++i) nu[i] = sigma_s[i] * ds[i] + h_s[i];
+        for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
+    }
+
+    void add_hessian_product(const double* dv, double* out) const override {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const bool own = kept && horizon.inequality_count[k];
+            symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
+        }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
     }
 
     // The same with -D (size_y, positive) in the lower right block.
@@ -152,7 +162,7 @@ public:
             std::copy_n(h + s.at_z + s.up, s.nx, soft_h + t.at_z + t.up);
             std::copy_n(r_g + s.at_g, s.ng, soft_g + t.at_g);
             for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
-                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / sigma_s[at + i];
+                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / S[at + i];
         }
         std::copy_n(r, riccati.size_x, right);
         soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
@@ -169,13 +179,11 @@ public:
             transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dv + s.at_z, ds + at);
             // Of the two equations for ds the one that divides by the larger number.
             for (int i = at; i < at + count; ++i)
-                ds[i] = D[at_nu() + i] * sigma_s[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / sigma_s[i];
+                ds[i] = D[at_nu() + i] * S[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / S[i];
         }
     }
 
-    // out = J dv
-    void row_products(const double* dv, double* out) const {
-        std::fill_n(out, size_y, 0.0);
+    void add_product(const double* dv, double* out) const override {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             const double* z = dv + s.at_z;
@@ -220,7 +228,10 @@ private:
         reduced_h = a.vector(riccati.size_z);
         right = a.vector(size_y);
         multipliers = a.vector(size_y);
-        sigma_s = a.vector(horizon.size_c);
+        sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
+        plain_H.resize(riccati.stages.size());
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
         along = a.vector(most_rows);
         weighted = a.matrix(most_n, most_rows);
         soft_h = a.vector(soft.size_z);
@@ -229,26 +240,36 @@ private:
         soft_eta = a.vector(soft.size_g);
     }
 
-    // Once after `differentiate`: H += C Sigma_s C'.
+    // Once after `differentiate`: where penalties will be added, keep H as it was before.
+    void keep_hessians() {
+        if (kept) return;
+        kept = true;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (horizon.inequality_count[k]) copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
+    }
+
+    // H <- H + C S C'
     void add_penalties() {
-        if (penalised) return;
-        penalised = true;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             Riccati::Stage& s = riccati.stages[k];
             const int count = horizon.inequality_count[k];
             if (count == 0) continue;
-            const double *C = horizon.C(int(k)), *sigma = sigma_s + horizon.at_c[k];
+            const double *C = horizon.C(int(k)), *sigma = S + horizon.at_c[k];
             for (int i = 0; i < count; ++i)
                 for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = sigma[i] * C[t + i * s.n];
-            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, s.H, s.n, s.H, s.n);
+            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, plain_H[k], s.n, s.H, s.n);
         }
     }
 
     // Bring the diagonal of H at u and x from the delta it has to another one.
     void shift_diagonal(double delta) {
-        for (Riccati::Stage& s : riccati.stages) {
-            for (int i = 0; i < s.nu; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
-            for (int i = s.up; i < s.up + s.nx; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+        for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
+        if (delta == applied) return;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
+            for (int i = 0; i < s.nu; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+            for (int i = s.up; i < s.up + s.nx; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
         }
         applied = delta;
     }
@@ -279,15 +300,16 @@ private:
             const double* row = j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
             for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
             disturb(t.G + std::ptrdiff_t(j) * t.n,
-                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / sigma_s[at + j - s.ng]);
+                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / S[at + j - s.ng]);
         }
     }
 
     Riccati soft;
     Arena arena;
     double applied = 0.0;     // the delta that is on the diagonal of H now
-    bool penalised = false;   // whether the penalties are in H
-    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
+    bool kept = false;        // whether H was kept, so that penalties may be in it
+    std::vector<double*> plain_H;  // H without penalties, of the stages that have some
+    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
 };
 
 }  // namespace trisweep

@@ -11,8 +11,8 @@ class Iteration(NamedTuple):
     objective: in the units of the statement. infeasibility, dual_infeasibility, complementarity: largest entries of
     the KKT conditions, as the solver scales them. mu: the barrier. step: the largest entry of the last direction;
     delta: what was added to the Hessian's diagonal to find it; alpha_primal, alpha_dual: the shares of it that were
-    taken, after so many trials. kind: f less objective, h less violation, s second-order correction, r restoration,
-    t tiny.
+    taken, after so many trials. kind: f less objective, h less violation, s second-order correction, w watchdog,
+    r restoration, t tiny.
     """
 
     iteration: int

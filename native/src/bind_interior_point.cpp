@@ -119,7 +119,7 @@ public:
         out["dynamics_residual"] = new_array({x}, to_b), out["equalities_residual"] = new_array({g}, to_g);
         out["inequalities_residual"] = new_array({c}, to_c);
         out["row_scale"] = new_array({x + g + c}, to_scale);  // of dynamics, equalities, inequalities
-        double *scale_g = std::fill_n(to_scale, x, 1.0), *scale_c = scale_g + g;
+        double *scale_b = to_scale, *scale_g = scale_b + x, *scale_c = scale_g + g;
         std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
         for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
         for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
@@ -130,7 +130,11 @@ public:
                 const int at = s.at_z + (i < s.nu ? i : s.up + i - s.nu);
                 *to_z++ = point.v[at], *to_low++ = low_dual[at] / f, *to_high++ = high_dual[at] / f;
             }
-            for (int i = 0; k && i < s.nx; ++i) *to_lambda++ = point.y[s.at_x + i] / f, *to_b++ = point.r[s.at_x + i];
+            for (int i = s.at_x; k && i < s.at_x + s.nx; ++i) {
+                *to_lambda++ = point.y[i] * horizon.dynamics_scale[i] / f;
+                *to_b++ = point.r[i] / horizon.dynamics_scale[i];
+                *scale_b++ = horizon.dynamics_scale[i];
+            }
             for (int i = s.at_g; i < s.at_g + s.ng; ++i) {
                 *to_eta++ = point.y[program.at_eta() + i] * horizon.equality_scale[i] / f;
                 *to_g++ = point.r[program.at_eta() + i] / horizon.equality_scale[i];
@@ -225,7 +229,7 @@ private:
     // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
     bool take_multipliers() {
         const double f = horizon.objective_scale;
-        for (int i = 0; i < riccati.size_x; ++i) point.y[i] = f * start_y[i];
+        for (int i = 0; i < riccati.size_x; ++i) point.y[i] = f * start_y[i] / horizon.dynamics_scale[i];
         for (int i = 0; i < riccati.size_g; ++i) point.y[program.at_eta() + i] = f * start_y[program.at_eta() + i] / horizon.equality_scale[i];
         for (int i = 0; i < horizon.size_c; ++i) point.y[program.at_nu() + i] = f * start_y[program.at_nu() + i] / horizon.inequality_scale[i];
         double sum = 0.0;

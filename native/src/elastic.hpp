@@ -21,21 +21,22 @@ public:
         arena.build([this](Arena& a) { lay_out(a); });
     }
 
-    // Start from a point of the base problem: p and n as the barrier wants them, duals of the bounds within rho.
-    void start(const double* v, const double* r, double mu, double* elastic_v) {
+    // Start from a point of the base problem, which is the reference too: p and n as the barrier wants them. The duals of the
+    // bounds are, the first time, those of the base problem, within rho; then they stay as they are.
+    void start(const double* v, const double* r, double mu, double proximity, bool first, double* elastic_v) {
         std::copy_n(v, base.size_v, elastic_v);
         std::copy_n(v, base.size_v, reference);
         for (int i = 0; i < base.size_v; ++i) scale[i] = std::min(1.0, 1.0 / std::max(std::fabs(v[i]), 1e-12));
-        zeta = std::sqrt(mu);
-        lower.count = upper.count = 0;
-        const auto inherit = [](const Bounds& from, Bounds& to) {
-            for (int i = 0; i < from.count; ++i, ++to.count)
-                to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
-        };
-        inherit(base.lower, lower);
-        inherit(base.upper, upper);
+        zeta = proximity;
+        if (first) inherit(base.lower, lower), inherit(base.upper, upper);
+        balance(r, mu, elastic_v);
+    }
+
+    // The p and n that are best for rows r of the base problem and for this mu, and their duals.
+    void balance(const double* r, double mu, double* elastic_v) {
         double *p = elastic_v + at_p(), *n = elastic_v + at_n();
         std::fill_n(p, 2 * base.size_y, 0.0);
+        lower.count = base.lower.count;
         for (int i = 0; i < base.size_y; ++i) {
             if (!real_row[i]) continue;
             const double half = (mu - RHO * r[i]) / (2.0 * RHO);
@@ -134,6 +135,12 @@ public:
     }
 
 private:
+    static void inherit(const Bounds& from, Bounds& to) {
+        to.count = from.count;
+        for (int i = 0; i < from.count; ++i)
+            to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
+    }
+
     int at_p() const { return base.size_v; }
     int at_n() const { return base.size_v + base.size_y; }
 

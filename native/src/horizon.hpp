@@ -32,13 +32,13 @@ struct Block {
     int rows() const { return objective + next + equalities + inequalities; }
 };
 
-// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities.
+// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
 struct Values {
     double objective;
     double *b, *g, *c;
 };
 
-// Multipliers, in the layout of the values.
+// Multipliers of the scaled rows, in the layout of the values.
 struct Multipliers {
     double *lambda, *eta, *nu;
 };
@@ -87,8 +87,8 @@ public:
         return true;
     }
 
-    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E, G; into C and `gradient` of the
-    // objective. False where a number is not finite; `faulty_row` is then -1.
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; `faulty_row` is then -1.
     bool differentiate(const double* z, const Multipliers& m) {
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
         fill_zero(padded(riccati.size_z), gradient);
@@ -123,7 +123,7 @@ public:
     double *parameters, *stage_parameters;  // shared; (stages, stage_parameter_count)
     double* gradient;                       // of the objective, along z
     double objective_scale = 1.0;
-    double *equality_scale, *inequality_scale;
+    double *dynamics_scale, *equality_scale, *inequality_scale;
     int faulty_block = -1, faulty_stage = -1, faulty_row = -1;
 
 private:
@@ -139,6 +139,7 @@ private:
         parameters = a.vector(parameter_count);
         stage_parameters = a.matrix(stage_parameter_count, stages);
         gradient = a.vector(riccati.size_z);
+        dynamics_scale = a.vector(riccati.size_x);
         equality_scale = a.vector(riccati.size_g);
         inequality_scale = a.vector(size_c);
         inequality_rows.resize(stages);
@@ -194,7 +195,7 @@ private:
         if (block.next) {
             const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
             const double* x = z + child.at_z + child.up;
-            for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = *row++ - x[r];
+            for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
         }
         const int e = at_equality(block, stage), c = at_inequality(block, stage);
         scaled(block.equalities, row, equality_scale + e, out.g + e);
@@ -226,7 +227,8 @@ private:
             if (block.objective) *to++ = objective_scale;
             if (block.next) {
                 const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
-                to = std::copy_n(m.lambda + child.at_x, block.next, to);
+                scaled(block.next, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
+                to += block.next;
             }
             const int e = at_equality(block, stage), c = at_inequality(block, stage);
             scaled(block.equalities, m.eta + e, equality_scale + e, to);

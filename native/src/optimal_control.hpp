@@ -1,8 +1,9 @@
 // The optimal-control problem as a `Program`: slacks for the inequalities, linear systems by the Riccati sweep.
 //
 //     v = (z of all stages, slacks s),   y = (lambda of the edges, eta of the equalities, nu of the inequalities)
-//     r = (F(z) - x_child, g(z), c(z) - s)
+//     r = (d (F(z) - x_child), g(z), c(z) - s)
 //
+// The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
 // Slacks and nu are eliminated stage by stage (004 eq. 35):
 //     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
 //
@@ -42,10 +43,11 @@ public:
         }
     }
 
-    // Scale the objective and every equality and inequality to derivatives of at most `largest` at z (Sec. 3.8 there).
+    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there).
     bool scale(const double* z, double largest) {
         const auto factor = [=](double entry) { return entry > largest ? std::max(largest / entry, 1e-8) : 1.0; };
         horizon.objective_scale = 1.0;
+        std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
         std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
         std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
         std::fill_n(multipliers, size_y, 0.0);
@@ -55,6 +57,11 @@ public:
         horizon.objective_scale = factor(largest_entry(riccati.size_z, horizon.gradient));
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i)
+                    horizon.dynamics_scale[child.at_x + i] = factor(largest_entry(s.n, child.E + i * s.n));
+            }
             for (int i = 0; i < s.ng; ++i) horizon.equality_scale[s.at_g + i] = factor(largest_entry(s.n, s.G + i * s.n));
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
                 horizon.inequality_scale[horizon.at_c[k] + i] = factor(largest_entry(s.n, horizon.C(int(k)) + i * s.n));
@@ -84,6 +91,7 @@ public:
 
     void add_transposed_product(const double* y, double* out) const override {
         const double *eta = y + at_eta(), *nu = y + at_nu();
+        for (int i = 0; i < riccati.size_x; ++i) swept[i] = horizon.dynamics_scale[i] * y[i];
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             double* z = out + s.at_z;
@@ -91,10 +99,10 @@ public:
             multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, nu + horizon.at_c[k], z);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                multiply_add(s.n, child.nx, child.E, s.n, y + child.at_x, z);
+                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
             }
             if (k > 0)
-                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= y[s.at_x + i];
+                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
     }
@@ -127,7 +135,9 @@ public:
             multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h + s.at_z);
         }
         std::copy_n(r, at_nu(), right);
+        for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
         riccati.solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
         double *ds = dv + at_slack(), *nu = y + at_nu();
         std::copy_n(r_c, horizon.size_c, ds);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -164,8 +174,9 @@ public:
             for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
                 soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / S[at + i];
         }
-        std::copy_n(r, riccati.size_x, right);
+        for (int i = 0; i < riccati.size_x; ++i) right[i] = r[i] / horizon.dynamics_scale[i];
         soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
         double *ds = dv + at_slack(), *eta = y + at_eta(), *nu = y + at_nu();
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
@@ -191,8 +202,10 @@ public:
             transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z, out + at_nu() + horizon.at_c[k]);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, out + child.at_x);
-                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] -= dv[child.at_z + child.up + i];
+                double* x = swept + child.at_x;
+                for (int i = 0; i < child.nx; ++i) x[i] = -dv[child.at_z + child.up + i];
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
             }
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
@@ -226,7 +239,7 @@ private:
         upper.sign = -1.0;
         gradient_v = a.vector(size_v);
         reduced_h = a.vector(riccati.size_z);
-        right = a.vector(size_y);
+        right = a.vector(size_y), swept = a.vector(riccati.size_x);
         multipliers = a.vector(size_y);
         sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
         plain_H.resize(riccati.stages.size());
@@ -292,7 +305,8 @@ private:
             double* E = soft.stages[c].E;
             for (int j = 0; j < child.nx; ++j) {
                 for (int i = 0; i < s.nu + s.nx; ++i) E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
-                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j]);
+                const double d = horizon.dynamics_scale[child.at_x + j];
+                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j] / (d * d));
             }
         }
         const int at = horizon.at_c[k];
@@ -309,7 +323,7 @@ private:
     double applied = 0.0;     // the delta that is on the diagonal of H now
     bool kept = false;        // whether H was kept, so that penalties may be in it
     std::vector<double*> plain_H;  // H without penalties, of the stages that have some
-    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
 };
 
 }  // namespace trisweep

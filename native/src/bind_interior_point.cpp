@@ -96,7 +96,9 @@ public:
                 return PyErr_CheckSignals() != 0;
             };
             const auto begin = Stopwatch::clock::now();
-            status = prepare() ? point.run() : Status::not_finite;
+            status = prepare(false) ? point.run() : Status::not_finite;
+            if ((status == Status::infeasible || status == Status::stalled) && scale_anew())
+                status = prepare(true) ? point.run() : Status::not_finite;
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
@@ -195,7 +197,7 @@ private:
     }
 
     // The starting point (Wächter and Biegler 2006, Sec. 3.6): scaling, v inside its bounds, slacks, multipliers, mu.
-    bool prepare() {
+    bool prepare(bool scaled) {
         const Settings& settings = point.settings;
         std::copy_n(start, program.size_v, point.v);
         std::copy_n(low, program.size_v, scaled_low);
@@ -203,8 +205,7 @@ private:
         program.set_bounds(scaled_low, scaled_high);
         const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
         push_inside(program, push, point.v, scaled_low);
-        constexpr double LARGEST_DERIVATIVE = 100.0;
-        if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        if (!scaled && !program.scale(point.v, LARGEST_DERIVATIVE)) return false;
         std::copy_n(low, program.size_v, scaled_low);
         for (int i = 0; i < horizon.size_c; ++i) {
             scaled_low[program.at_slack() + i] *= horizon.inequality_scale[i];
@@ -224,6 +225,12 @@ private:
         std::fill_n(program.upper.dual, program.upper.count, 1.0);
         point.mu = settings.initial_barrier;
         return point.estimate_multipliers();
+    }
+
+    // Where a solve failed with rows much steeper than at its start, which no slope there foretold: scale them by both.
+    bool scale_anew() {
+        bool changed = false;
+        return program.scale_further(point.v, LARGEST_DERIVATIVE, 0.5, changed) && changed;
     }
 
     // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
@@ -276,7 +283,7 @@ private:
     InteriorPoint point;
     Restoration restoration;
     Arena arena;
-    static constexpr double WARM_PUSH = 1e-8;
+    static constexpr double WARM_PUSH = 1e-8, LARGEST_DERIVATIVE = 100.0;
     double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
     std::vector<Record> records_made;
     Status status = Status::stalled;

@@ -64,6 +64,7 @@ public:
 
     double *v, *y, *r;  // the point, its multipliers and its residual
     double f = 0.0, mu = 0.0;
+    double violation_factor = 1e4;  // of the violation at the start: no step may lead beyond
     double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;
     Stopwatch::clock::time_point deadline = Stopwatch::clock::time_point::max();
 
@@ -74,7 +75,7 @@ public:
         rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_entry(program.size_v, v));
         violation = violation_of(r);
         least_violation = 1e-4 * std::max(1.0, violation);
-        most_violation = 1e4 * std::max(1.0, violation);
+        most_violation = violation_factor * std::max(1.0, violation);
         filter.reset(most_violation);
         std::fill_n(dv, program.size_v, 0.0);
         regularization = {};

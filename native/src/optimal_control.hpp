@@ -43,28 +43,42 @@ public:
         }
     }
 
-    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there).
+    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
+    // not finite.
     bool scale(const double* z, double largest) {
-        const auto factor = [=](double entry) { return entry > largest ? std::max(largest / entry, 1e-8) : 1.0; };
         horizon.objective_scale = 1.0;
         std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
         std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
         std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
+        bool changed;
+        return scale_further(z, largest, 1.0, changed);
+    }
+
+    // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
+    bool scale_further(const double* z, double largest, double matters, bool& changed) {
+        constexpr double SMALLEST = 1e-8;
+        changed = false;
+        const auto reduce = [&](double& scale, double entry) {
+            const double factor = std::max(largest / entry, SMALLEST / scale);
+            if (factor < matters) scale *= factor, changed = true;
+        };
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
-        horizon.objective_scale = factor(largest_entry(riccati.size_z, horizon.gradient));
+        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient));
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                for (int i = 0; i < child.nx; ++i)
-                    horizon.dynamics_scale[child.at_x + i] = factor(largest_entry(s.n, child.E + i * s.n));
+                for (int i = 0; i < child.nx; ++i) {
+                    double& scale = horizon.dynamics_scale[child.at_x + i];
+                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n));
+                }
             }
-            for (int i = 0; i < s.ng; ++i) horizon.equality_scale[s.at_g + i] = factor(largest_entry(s.n, s.G + i * s.n));
+            for (int i = 0; i < s.ng; ++i) reduce(horizon.equality_scale[s.at_g + i], largest_entry(s.n, s.G + i * s.n));
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
-                horizon.inequality_scale[horizon.at_c[k] + i] = factor(largest_entry(s.n, horizon.C(int(k)) + i * s.n));
+                reduce(horizon.inequality_scale[horizon.at_c[k] + i], largest_entry(s.n, horizon.C(int(k)) + i * s.n));
         }
         return true;
     }

@@ -11,6 +11,7 @@ class Restoration {
 public:
     explicit Restoration(OptimalControl& base) : base(base), elastic(base), inner(elastic) {
         arena.build([&](Arena& a) { rows = a.vector(base.size_y); });
+        inner.violation_factor = 1e8;  // it starts from a point whose rows p and n meet
         inner.restore = [this](InteriorPoint&) { return balance(); };
     }
 
@@ -58,10 +59,12 @@ private:
     static constexpr double LOOSER = 1e-3;   // the tie to the reference, from round to round
     static constexpr double LATER_MU = 1e-4; // where the later rounds start
     static constexpr double BETTER = 0.999;  // of the violation before: a round that has made it less
+    static constexpr double TOLERANCE = 1e-6;  // of a round: enough to tell where the violation is least
     static constexpr double NEARLY = 1e-4;   // error at which a stalled round counts as a converged one
 
     void connect(InteriorPoint& outer) {
         inner.settings = outer.settings;
+        inner.settings.tolerance = std::max(outer.settings.tolerance, TOLERANCE);
         inner.deadline = outer.deadline;
         inner.interrupted = [&outer] { return outer.interrupted(); };
         inner.watch = [this, &outer](Record record) {

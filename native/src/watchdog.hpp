@@ -1,6 +1,7 @@
 // The watchdog of Chamberlain, Powell, Lemarechal and Pedersen 1982, as IPOPT has it: after several iterations with short
 // steps, a few full steps are taken on trial. If one of them is acceptable, seen from where they began, it stays; otherwise
-// the search goes back there and shortens the first of them.
+// the search goes back there and shortens the first of them. Every time that happens it will take more steps on trial the
+// next time.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace trisweep {
 
 class Watchdog {
 public:
-    static constexpr int TRIGGER = 10, TRIALS = 3;  // short steps before it starts; full ones on trial
+    static constexpr int TRIGGER = 10;                       // short steps before it starts
+    static constexpr int FEWEST_TRIALS = 3, MOST_TRIALS = 24;  // full ones on trial
 
     explicit Watchdog(const Program& program) {
         size_v = program.size_v, size_y = program.size_y;
@@ -25,10 +27,11 @@ public:
     bool on = false;
     double f = 0.0, alpha = 0.0;
 
-    void reset() { on = false, shortened = 0; }
-    void note(int trials) { shortened = trials == 1 ? 0 : shortened + (trials > 2); }
+    void reset() { on = false, shortened = 0, trials = FEWEST_TRIALS; }
+    // How many step lengths a search has tried.
+    void note(int lengths) { shortened = lengths == 1 ? 0 : shortened + (lengths > 2); }
     bool due() const { return !on && shortened >= TRIGGER; }
-    bool patient() { return ++tried <= TRIALS; }
+    bool patient() { return ++tried <= trials; }
 
     // Keep the point, its multipliers and its direction.
     void start(Program& program, const double* v_now, const double* y_now, const double* r_now, const double* dv_now,
@@ -40,7 +43,7 @@ public:
     }
 
     void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
-        reset();
+        on = false, shortened = 0, trials = std::min(2 * trials, MOST_TRIALS);
         copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
         std::copy_n(lower, program.lower.count, program.lower.dual);
         std::copy_n(upper, program.upper.count, program.upper.dual);
@@ -55,7 +58,7 @@ private:
     }
 
     Arena arena;
-    int size_v = 0, size_y = 0, shortened = 0, tried = 0;
+    int size_v = 0, size_y = 0, shortened = 0, tried = 0, trials = FEWEST_TRIALS;
     double *v, *dv, *y, *y_next, *r, *lower, *upper;
 };
 

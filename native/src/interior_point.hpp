@@ -149,6 +149,7 @@ private:
     static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
     static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
     static constexpr int FILTER_REJECTIONS = 5, FILTER_RESETS = 5;
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
@@ -245,7 +246,8 @@ private:
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
-        refinement.direction(program, h, r, dv, y_next);
+        for (int i = 0; !refinement.direction(program, h, r, dv, y_next) && i < SINGULAR_TRIES; ++i)
+            if (!regularization.increase(program)) return false;
         return true;
     }
 
@@ -268,6 +270,7 @@ private:
             if (try_full_step(alpha, tau)) return true;
             watchdog.go_back(program, v, y, r, dv, y_next);
             f = watchdog.f, violation = reference.violation;
+            if (watchdog.hopeless()) return false;
             alpha = 0.5 * watchdog.alpha, first = false, taken.trials = 1;
         }
         for (const double smallest = smallest_step(); first || alpha > smallest; first = false, alpha *= 0.5) {
@@ -303,7 +306,7 @@ private:
         const bool accepted = accept(watchdog.alpha, objective, violation_of(r_trial), rejected);
         if (accepted) watchdog.reset();
         taken.kind = 'w';
-        return (accepted || watchdog.patient()) && take(alpha, dv, y_next, objective, tau);
+        return (accepted || watchdog.patient(alpha)) && take(alpha, dv, y_next, objective, tau);
     }
 
     // trial = v + alpha d, with objective and rows there.

@@ -14,6 +14,7 @@ class Watchdog {
 public:
     static constexpr int TRIGGER = 10;                       // short steps before it starts
     static constexpr int FEWEST_TRIALS = 3, MOST_TRIALS = 24;  // full ones on trial
+    static constexpr double LEAST_STEP = 1e-4;                 // to the next bound, which a trial is not worth
 
     explicit Watchdog(const Program& program) {
         size_v = program.size_v, size_y = program.size_y;
@@ -31,7 +32,8 @@ public:
     // How many step lengths a search has tried.
     void note(int lengths) { shortened = lengths == 1 ? 0 : shortened + (lengths > 2); }
     bool due() const { return !on && shortened >= TRIGGER; }
-    bool patient() { return ++tried <= trials; }
+    bool patient(double step) { return ++tried <= trials && step >= LEAST_STEP; }
+    bool hopeless() const { return trials >= MOST_TRIALS; }
 
     // Keep the point, its multipliers and its direction.
     void start(Program& program, const double* v_now, const double* y_now, const double* r_now, const double* dv_now,

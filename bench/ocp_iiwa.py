@@ -83,7 +83,7 @@ def fatrop(made, solver):
     """FATROP wants (x, u) of every stage, and which rows are equalities; it finds the stages by itself."""
     rival = Ipopt(made, solver)
     program, steps = rival.program, made.problem.steps
-    nu, nx = solver.transcription.u.numel(), solver.transcription.x.numel()
+    nu, nx = solver.transcription.nu[0], solver.transcription.nx[0]
     stages = [k * (nu + nx) + np.r_[nu : nu + nx, 0:nu] for k in range(steps)]
     order = np.concatenate([*stages, steps * (nu + nx) + np.arange(nx)])
     w = ca.MX.sym("w", len(order))

@@ -144,11 +144,13 @@ class Solver:
             if recentring is None:
                 continue
             compiled = compile_function(recentring)
-            chart = core.Chart()
-            chart.first, chart.count, chart.at_own, chart.own = span.first, span.steps + 1, span.at_own, span.own
-            chart.set_recentre(compiled.address, compiled.sizes.work)
             self._recentrings.append(compiled)
-            made.append(chart)
+            for first, count in ((0, span.steps), (span.steps, 1)):
+                chart = core.Chart()
+                chart.first, chart.count = span.first + first, count
+                chart.at_own, chart.own = span.at_own + first * span.own, span.own
+                chart.set_recentre(compiled.address, compiled.sizes.work)
+                made.append(chart)
         return made
 
     def _collect_bounds(self) -> tuple[np.ndarray, ...]:

@@ -33,7 +33,7 @@ struct Block {
     int rows() const { return objective + next + equalities + inequalities; }
 };
 
-// A change of coordinates on a run of stages whose states lie on a manifold: (x, parameters of the stage), the state as
+// A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the stage), the state as
 // increments from a place that the parameters hold, to the same state with that place as its origin.
 struct Chart {
     int first = 0, count = 0;

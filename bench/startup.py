@@ -4,7 +4,7 @@
 
 cold: an empty cache of machine code, so that all stage functions are compiled; warm: code from the cache of an earlier
 process. Seconds from just before the import, best of several processes; Python's byte code is there, as it is after
-the first import of any package. `processor` counts the work of all threads, and other work on the machine hardly changes it.
+the first import of any package. `processor` counts the work of all threads, whatever else the machine does.
 """
 
 import os

@@ -34,9 +34,13 @@ class RivalSolver(Solver):
     """A solver whose point comes from IPOPT or FATROP. Warm starts give them the trajectories; gains are not known."""
 
     def __init__(self, transcription: Transcription, name: str):
-        super().__init__(transcription, "exact")
         self.name = name
-        self.program = program = assemble(transcription)
+        super().__init__(transcription, "exact")
+
+    def _prepare(self, hessian: str) -> None:
+        """CasADi's program and its judge: nothing is compiled."""
+        self.program = program = assemble(self.transcription)
+        self._conditions = self.plain_conditions
         # FATROP wants (x, u) of every stage.
         nu, nx, steps = self.layout.nu, self.layout.nx, self.problem.steps
         stages = [k * (nu + nx) + np.r_[nu : nu + nx, 0:nu] for k in range(steps)]
@@ -45,8 +49,14 @@ class RivalSolver(Solver):
         both = ca.Function("both", [program.z, program.p], [program.f, program.g])
         f, g = both(z[np.argsort(self._order).tolist()], program.p)
         self._nlp = {"x": z, "p": program.p, "f": f, "g": g}
+        self._made: dict[Settings, ca.Function] = {}
 
     def _function(self, settings: Settings) -> ca.Function:
+        if settings not in self._made:
+            self._made[settings] = self._make(settings)
+        return self._made[settings]
+
+    def _make(self, settings: Settings) -> ca.Function:
         tolerance = "tol" if self.name == "ipopt" else "tolerance"
         own = {tolerance: settings.tolerance, "max_iter": settings.iterations, "print_level": 0}
         options = {"expand": True, "print_time": False, "error_on_fail": False, self.name: own}

@@ -103,7 +103,7 @@ class RivalSolver(Solver):
             "iterations": int(stats["iter_count"]),
             "seconds": seconds,
             "seconds_functions": sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
-            "seconds_linear": 0.0,
+            "seconds_linear": float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
             "evaluations": int(stats.get("n_call_nlp_f", 0)),
             "differentiations": int(stats.get("n_call_nlp_hess_l", 0)),
             "factorizations": int(stats["iter_count"]),

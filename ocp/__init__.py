@@ -1,9 +1,10 @@
 """Optimal-control problems: time, cost, constraints, the solution, MPC."""
 
 from ..riccati import ProblemError
-from .problem import Free, Problem
+from .problem import Problem
 from .settings import Settings
 from .solution import Solution
 from .solver import Solver
+from .statement import Free
 
 __all__ = ["Free", "Problem", "ProblemError", "Settings", "Solution", "Solver"]

@@ -70,6 +70,13 @@ public:
         return finite;
     }
 
+    // The reference keeps its distance.
+    void recentre(double* v) override {
+        for (int i = 0; i < base.size_v; ++i) reference[i] -= v[i];
+        base.recentre(v);
+        for (int i = 0; i < base.size_v; ++i) reference[i] += v[i];
+    }
+
     const double* gradient() const override { return gradient_v; }
 
     void add_transposed_product(const double* y, double* out) const override {

@@ -35,13 +35,18 @@ class RivalSolver(Solver):
     """A solver whose point comes from IPOPT or FATROP. Warm starts give them the trajectories; gains are not known."""
 
     def __init__(self, transcription: Transcription, name: str):
-        super().__init__(transcription, "exact")
         self.name = name
-        if name == "fatrop" and any(len(phase.following) > 1 for phase in transcription.phases):
+        super().__init__(transcription, "exact")
+
+    def _prepare(self, hessian: str) -> None:
+        """CasADi's program and its judge: nothing is compiled."""
+        transcription = self.transcription
+        if self.name == "fatrop" and any(len(phase.following) > 1 for phase in transcription.phases):
             raise ProblemError(
                 "build: the backend 'fatrop' takes no trees, but a phase here has several that follow it"
             )
         self.program = program = assemble(transcription, self.layout)
+        self._conditions = self.plain_conditions
         # FATROP wants (x, u) of every stage.
         sizes = zip(transcription.at_z, transcription.nu, transcription.nx)
         self._order = np.concatenate([at + np.r_[nu : nu + nx, 0:nu] for at, nu, nx in sizes])
@@ -49,8 +54,14 @@ class RivalSolver(Solver):
         both = ca.Function("both", [program.z, program.p], [program.f, program.g])
         f, g = both(z[np.argsort(self._order).tolist()], program.p)
         self._nlp = {"x": z, "p": program.p, "f": f, "g": g}
+        self._made: dict[Settings, ca.Function] = {}
 
     def _function(self, settings: Settings) -> ca.Function:
+        if settings not in self._made:
+            self._made[settings] = self._make(settings)
+        return self._made[settings]
+
+    def _make(self, settings: Settings) -> ca.Function:
         tolerance = "tol" if self.name == "ipopt" else "tolerance"
         own = {tolerance: settings.tolerance, "max_iter": settings.iterations, "print_level": 0}
         options = {"expand": True, "print_time": False, "error_on_fail": False, self.name: own}
@@ -97,7 +108,7 @@ class RivalSolver(Solver):
             "iterations": int(stats["iter_count"]),
             "seconds": seconds,
             "seconds_functions": sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
-            "seconds_linear": 0.0,
+            "seconds_linear": float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
             "evaluations": int(stats.get("n_call_nlp_f", 0)),
             "differentiations": int(stats.get("n_call_nlp_hess_l", 0)),
             "factorizations": int(stats["iter_count"]),

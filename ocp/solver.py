@@ -53,11 +53,18 @@ class Solver:
         begin = perf_counter()
         self.transcription = transcription
         self.problem = transcription.problem
+        self.layout = layout_of(transcription)
+        self._lock = Lock()
+        self._bounds = self._collect_bounds()
+        self._prepare(hessian)
+        self.build_seconds = perf_counter() - begin
+
+    def _prepare(self, hessian: str) -> None:
+        """Machine code for the stages, and the core's interior point on it."""
+        transcription = self.transcription
         self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
         self.compiled = [tuple(map(compile_function, pair)) for pair in self.functions]
-        self.layout = layout_of(transcription)
         self._recentrings = []  # kept alive: the core knows only addresses
-        self._lock = Lock()
         self._core = core.InteriorPoint(
             transcription.nx,
             transcription.nu,
@@ -69,11 +76,9 @@ class Solver:
             sum(span.shared for span in self.layout.phases),
             self.layout.size_own,
         )
-        self._bounds = self._collect_bounds()
         self._core.set_bounds(*self._bounds)
         evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
         self._conditions = Conditions(transcription, self.layout, evaluators)
-        self.build_seconds = perf_counter() - begin
 
     def solve(
         self,

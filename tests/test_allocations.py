@@ -46,14 +46,15 @@ from trisweep.ocp.solver import _core_settings
 solver = swing_up("euler").build()
 solver.solve()
 
-def calls(iterations):
-    settings = _core_settings(Settings(iterations=iterations), False)
+def calls(iterations, threads):
+    settings = _core_settings(Settings(iterations=iterations, threads=threads), False)
     before = count()
     solver._core.solve(settings)
     return count() - before
 
-calls(3)
-assert calls(20) <= calls(3)
+for threads in (1, 2):
+    calls(3, threads)
+    assert calls(20, threads) <= calls(3, threads)
 print("no allocation")
 """
 

@@ -7,6 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from trisweep.dynamics import ModelBuilder
 from trisweep.ocp import Problem, ProblemError, Solution
+from trisweep.ocp.casadi_backend import plain_rows
 from trisweep.ocp.manifold import Manifold
 
 POSE = Manifold(11, ((3, 7), (8, 10)))  # position, quaternion, an entry, a pair, an entry
@@ -106,18 +107,14 @@ def solution(solver):
     return solver.solve()
 
 
-def test_a_floating_robot_reaches_ipopts_optimum(model, solver, solution):
+def test_a_floating_robot_reaches_ipopts_optimum(model, solution):
     assert solution.solved
     assert solution.check().worst < 1e-6  # CasADi's own derivatives, at any place of the chart
     for part in (slice(3, 7), slice(7, 11), slice(11, 15), slice(15, 17)):
         np.testing.assert_allclose(np.linalg.norm(solution.q[:, part], axis=1), 1, atol=1e-12)
-    ipopt = dive(model).build(backend="ipopt")
-    near = ipopt.solve(solution)
+    near = dive(model).build(backend="ipopt").solve(solution)
     assert near.solved and near.objective == pytest.approx(solution.objective, rel=1e-8)
     np.testing.assert_allclose(near.v, solution.v, atol=1e-4)
-    far = ipopt.solve()
-    back = solver.solve(far)
-    assert far.solved and back.solved and back.objective == pytest.approx(far.objective, rel=1e-7)
 
 
 def test_the_motion_is_that_of_the_robot(model, solution):
@@ -130,9 +127,22 @@ def test_the_motion_is_that_of_the_robot(model, solution):
         np.testing.assert_allclose(away, 0, atol=1e-7)
 
 
-def test_convergence_is_quadratic_at_the_end(solver, solution):
-    dual = [record[3] for record in solver.solve(warm_start=solution).records]
-    assert dual[-1] < 1e-8 and len(dual) <= 4
+def test_derivatives_are_casadis_where_increments_are_zero(solver):
+    rng = np.random.default_rng(3)
+    for block, (_, derivatives) in zip(solver.transcription.blocks, solver.functions):
+        rows, inputs = plain_rows(block), block.inputs
+        z, weights = ca.vertcat(*inputs[:2]), ca.SX.sym("w", rows.numel())
+        hessian, _ = ca.hessian(ca.dot(weights, rows), z)
+        plain = ca.Function("plain", [*inputs, weights], [ca.jacobian(rows, z), ca.tril(hessian)])
+        numbers = [rng.normal(size=part.numel()) for part in inputs]
+        numbers[1][3:13] = 0  # the increments of trunk, arms and wheel
+        for own in numbers[3:]:
+            for part in (slice(0, 4), slice(4, 8), slice(8, 12), slice(12, 14)):
+                own[part] /= np.linalg.norm(own[part]) if own.size else 1.0
+        numbers.append(rng.normal(size=rows.numel()))
+        for ours, theirs in zip(derivatives(*numbers), plain(*numbers)):
+            ours, theirs = np.array(ca.densify(ours)), np.array(ca.densify(theirs))
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * abs(theirs).max())
 
 
 def test_files_guesses_and_pictures(model, solver, solution, tmp_path):

@@ -40,16 +40,15 @@ def rotation(rpy) -> np.ndarray:
 def align(axis: np.ndarray, only_z: bool) -> tuple[int, np.ndarray]:
     """The coordinate axis a joint is to move along, and the rotation that carries it onto the given unit axis."""
     k = int(np.argmax(abs(axis)))
-    if not only_z and abs(abs(axis[k]) - 1.0) < 1e-12:
+    if not only_z and np.delete(abs(axis), k).max() < 1e-12:
         flip = np.full(3, np.sign(axis[k]))
         flip[(k + 1) % 3] = 1.0
         return k, np.diag(flip)
-    z = np.array([0.0, 0.0, 1.0])
-    if axis[2] < -1 + 1e-12:
-        return 2, np.diag([1.0, -1.0, -1.0])
-    c = np.cross(z, axis)
+    # The shorter way, from z or from -z: the other one is undetermined where the axis is the opposite of its start.
+    start = np.array([0.0, 0.0, 1.0 if axis[2] >= 0 else -1.0])
+    c = np.cross(start, axis)
     W = np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
-    return 2, np.eye(3) + W + W @ W / (1 + axis[2])
+    return 2, (np.eye(3) + W + W @ W / (1 + abs(axis[2]))) @ np.diag([1.0, start[2], start[2]])
 
 
 class ModelBuilder:

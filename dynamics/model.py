@@ -95,6 +95,12 @@ class Model(Doors):
         return _slices([joint.nv for joint in self.joints])
 
     @property
+    def q_units(self) -> tuple[tuple[int, int], ...]:
+        """Where q has unit quaternions and (cos, sin) pairs: from, to."""
+        parts = [range(part.start, part.stop)[joint.unit] for joint, part in zip(self.joints, self.q_slices)]
+        return tuple((part.start, part.stop) for part in parts if part)
+
+    @property
     def nq(self) -> int:
         """The number of coordinates."""
         return sum(joint.nq for joint in self.joints)

@@ -2,9 +2,10 @@
 
 from ..riccati import ProblemError
 from .iteration import Iteration
-from .problem import Free, Problem
+from .problem import Problem
 from .settings import Settings
 from .solution import Solution
 from .solver import Solver
+from .statement import Free
 
 __all__ = ["Free", "Iteration", "Problem", "ProblemError", "Settings", "Solution", "Solver"]

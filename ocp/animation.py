@@ -18,6 +18,7 @@ from .surfaces import Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
     from ..dynamics import Model
+    from .motion import Motion
     from .solution import Solution
 
 FRAMES_A_SECOND = 25.0
@@ -27,22 +28,31 @@ PATH_COLOUR = "#0072b2"
 CAMERA = {"eye": {"x": 1.1, "y": -1.1, "z": 0.55}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
 
 
-def animate(solution: Solution, path: str | Path, model: Model, q: str = "q") -> Path:
-    """Write the page; q is the name of the state that holds the robot's configuration."""
-    trajectory = solution[q] if q in solution.trajectories else None
-    if trajectory is None or trajectory.shape[1] != model.nq:
-        what = "is not there" if trajectory is None else f"has {trajectory.shape[1]} entries"
-        raise ProblemError(f"animate: '{q}' {what}, expected the {model.nq} coordinates of '{model.name}'; give q=")
-    if not np.isfinite(trajectory).all():
-        raise ProblemError(f"animate: '{q}' has an entry that is not finite, expected numbers")
+def animate(solution: Solution, path: str | Path, model: Model, q: str = "q", last: str | None = None) -> Path:
+    """Write the page; q is the name of the state that holds the robot's configuration, in the phases up to `last`."""
+    times, trajectory = _trajectory(solution.branch(last), model, q)
     places = [_placed(model, row) for row in trajectory]
     parts = _parts(model, places[0])
     ends = np.array([[R @ p + t for R, t, p in _tips(model, place)] for place in places])
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure = _figure(model, [joined(parts, place) for place in places], ends, solution)
+    title = f"{model.name}: {solution.status}, objective {solution.objective:.6g}"
+    figure = _figure(title, [joined(parts, place) for place in places], ends, times)
     figure.write_html(path, include_plotlyjs=True, auto_play=False, full_html=True, default_height="95vh")
     return path
+
+
+def _trajectory(motions: list[Motion], model: Model, q: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times (n,) and configurations (n, nq), one phase after another."""
+    found = [motion for motion in motions if q in motion.trajectories]
+    sizes = {motion[q].shape[1] for motion in found}
+    if sizes != {model.nq}:
+        what = f"has {sizes.pop()} entries" if sizes else "is not there"
+        raise ProblemError(f"animate: '{q}' {what}, expected the {model.nq} coordinates of '{model.name}'; give q=")
+    trajectory = np.vstack([motion[q] for motion in found])
+    if not np.isfinite(trajectory).all():
+        raise ProblemError(f"animate: '{q}' has an entry that is not finite, expected numbers")
+    return np.concatenate([motion.times for motion in found]), trajectory
 
 
 Place = list[tuple[np.ndarray, np.ndarray]]  # rotation (3, 3) and position (3,) of every body, the world last
@@ -91,10 +101,9 @@ def _tips(model: Model, place: Place) -> list[tuple[np.ndarray, np.ndarray, np.n
     return [(*place[body], arm) for body, arm in _leaves(model)]
 
 
-def _figure(model: Model, surfaces: list[Surface], ends: np.ndarray, solution: Solution):
+def _figure(title: str, surfaces: list[Surface], ends: np.ndarray, times: np.ndarray):
     import plotly.graph_objects as go
 
-    times = solution.times
     shown = _shown(times)
     first = surfaces[0]
     everything = np.vstack([surface.vertices for surface in surfaces])
@@ -115,7 +124,7 @@ def _figure(model: Model, surfaces: list[Surface], ends: np.ndarray, solution: S
     pause = 1e3 * float(times[-1] - times[0]) / max(len(shown) - 1, 1)
     figure = go.Figure([robot, _floor(low, high), *paths], frames=pages)
     figure.update_layout(
-        title={"text": f"{model.name}: {solution.status}, objective {solution.objective:.6g}", "x": 0.02},
+        title={"text": title, "x": 0.02},
         scene=_scene(low, high),
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 48, "b": 0},

@@ -16,10 +16,10 @@ from ..riccati import ProblemError
 from .diagnosis import Fault
 from .iteration import Iteration
 from .kkt import Measured, Point, Residual
-from .layout import Column, Layout, Piece
+from .layout import Column, Layout, Piece, Span
 from .solution import ADVICE, Solution, Statistics
 
-FORM, VERSION = "trisweep solution", 1
+FORM, VERSION = "trisweep solution", 2
 POINT = ("z", "y", "w", "parameters", "of_stages")
 MEASURED = ("rows", "stationarity", "outside_rows", "outside_bounds", "complementarity")
 
@@ -42,8 +42,9 @@ def save(solution: Solution, path: str | Path) -> Path:
     }
     arrays = {name: getattr(solution.point, name) for name in POINT}
     arrays |= {f"measured_{name}": getattr(solution.measured, name) for name in MEASURED}
+    arrays |= {f"gains_{i}": gains for i, gains in enumerate(solution.all_gains)}
     with path.open("wb") as file:
-        np.savez_compressed(file, header=np.array(json.dumps(header)), gains=solution.gains, **arrays)
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
     return path
 
 
@@ -78,7 +79,7 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
         raise ValueError(f"status {header['status']!r}")
     return Solution(
         status=header["status"],
-        gains=arrays["gains"],
+        all_gains=tuple(arrays[f"gains_{i}"] for i in range(len(layout.phases))),
         statistics=Statistics(**header["statistics"]),
         tolerance=header["tolerance"],
         layout=layout,
@@ -91,9 +92,14 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
 
 
 def _layout(plain: dict) -> Layout:
-    def tuples(values: dict) -> dict:
-        return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    def tuples(value):
+        return tuple(map(tuples, value)) if isinstance(value, list) else value
 
-    parts = {name: tuple(Column(**tuples(c)) for c in plain.pop(name)) for name in ("states", "controls", "parameters")}
-    pieces = tuple(Piece(**tuples(piece)) for piece in plain.pop("pieces"))
-    return Layout(**plain, **parts, pieces=pieces)
+    def made(kind: type, values: dict):
+        return kind(**{name: tuples(value) for name, value in values.items()})
+
+    spans = []
+    for span in plain["phases"]:
+        parts = {name: tuple(made(Column, c) for c in span.pop(name)) for name in ("states", "controls", "parameters")}
+        spans.append(Span(**span, **parts))
+    return Layout(tuple(spans), tuple(made(Piece, piece) for piece in plain["pieces"]))

@@ -12,14 +12,16 @@ import casadi as ca
 import numpy as np
 
 from ..adjoint import solved
-from .transcription import Block, Transcription
+from .layout import Layout, block_places
+from .transcription import Block, Phase, Transcription
 
 
 @dataclass(frozen=True, eq=False)
 class NonlinearProgram:
     """min f(z), lower <= g(z) <= upper, z all stages' (u, x) in a row; p all parameters.
 
-    Rows of g stand stage by stage: next state minus F, equalities, inequalities; `kinds` has "d", "e" or "i" for each.
+    Rows of g stand stage by stage: next state minus F, equalities, inequalities; `kinds` has "d", "e" or "i" for each,
+    `places` where the row stands in the y of `layout`, whose dynamics have the other sign.
     """
 
     z: ca.MX
@@ -27,63 +29,70 @@ class NonlinearProgram:
     f: ca.MX
     g: ca.MX
     kinds: np.ndarray
+    places: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
 
-def plain_rows(transcription: Transcription, block: Block) -> tuple[list[ca.SX], ca.SX]:
-    """u, x, p, p_stage, and the rows of a block as expressions of these, without any node."""
-    u = transcription.u if block.stages[0] < transcription.problem.steps else ca.SX(0, 1)
-    inputs = [u, transcription.x, transcription.p, transcription.p_stage]
-    return inputs, ca.densify(solved(block.rows))
+def plain_rows(block: Block) -> ca.SX:
+    """The rows of a block as expressions of its inputs, without any node."""
+    return ca.densify(solved(block.rows))
 
 
-def plain_function(transcription: Transcription, block: Block) -> ca.Function:
-    """(u, x, p, p_stage) -> rows of a block, by CasADi alone."""
-    inputs, rows = plain_rows(transcription, block)
-    return ca.Function("rows", inputs, [rows])
+def plain_function(block: Block) -> ca.Function:
+    """The inputs of a block -> its rows, by CasADi alone."""
+    return ca.Function("rows", block.inputs, [plain_rows(block)])
 
 
-def assemble(transcription: Transcription) -> NonlinearProgram:
+def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
     """The program of all stages, in the order that FATROP expects."""
-    steps, stages = transcription.problem.steps, transcription.stages
-    nu, nx = transcription.u.numel(), transcription.x.numel()
-    z = ca.MX.sym("z", steps * (nu + nx) + nx)
-    p = ca.MX.sym("p", transcription.p.numel() + stages * transcription.p_stage.numel())
-    own = transcription.p_stage.numel()
+    stages, nx = transcription.stages, transcription.nx
+    z = ca.MX.sym("z", layout.size_z)
+    sizes = [sum(span.shared for span in layout.phases), layout.size_own]
+    p = ca.MX.sym("p", sum(sizes))
     f, rows = ca.MX(0), [{"d": [], "e": [], "i": []} for _ in range(stages)]
-    bounds = [{"d": [], "e": [], "i": []} for _ in range(stages)]
+    limits = [{"d": [], "e": [], "i": []} for _ in range(stages)]
 
     def at(k: int) -> tuple[ca.MX, ca.MX]:
-        start = k * (nu + nx)
-        width = nu if k < steps else 0
-        return z[start : start + width], z[start + width : start + width + nx]
+        start, end = map(int, transcription.at_z[k : k + 2])
+        return z[start : end - nx[k]], z[end - nx[k] : end]
+
+    def own(phase: Phase, k: int) -> ca.MX:
+        span = layout.phases[transcription.phases.index(phase)]
+        first = sizes[0] + span.at_own + (k - span.first) * span.own
+        return p[first : first + span.own]
 
     for block in transcription.blocks:
-        function = plain_function(transcription, block)
-        for k in block.stages:
-            first = transcription.p.numel() + k * own
-            out = function(*at(k), p[: transcription.p.numel()], p[first : first + own])
-            row = 0
+        function, places = plain_function(block), block_places(transcription, block)
+        span = layout.phases[transcription.phases.index(block.phase)]
+        shared = p[span.at_shared : span.at_shared + span.shared]
+        for i, k in enumerate(block.stages):
+            manifold = block.entering is not None and block.entering.p_next.numel()
+            following = own(block.entering, block.child + i) if manifold else ca.MX(0, 1)
+            out = function(*at(k), shared, own(block.phase, k), following)
             if block.objective is not None:
-                f, row = f + out[0], 1
+                f, out = f + out[0], out[1:]
+            row = 0
             if block.next is not None:
-                rows[k]["d"].append(at(k + 1)[1] - out[row : row + nx])
-                bounds[k]["d"].append((np.zeros(nx), np.zeros(nx)))
-                row += nx
+                size = block.next.numel()
+                rows[k]["d"].append(at(block.child + i)[1] - out[:size])
+                limits[k]["d"].append((np.zeros(size), np.zeros(size), places[i, :size]))
+                row += size
             for letter, terms in (("e", block.equalities), ("i", block.inequalities)):
                 for term in terms:
-                    size = term.expression.numel()
-                    rows[k][letter].append(out[row : row + size])
-                    zero = np.zeros(size)
-                    bounds[k][letter].append((zero, zero) if letter == "e" else (term.lower, term.upper))
-                    row += size
+                    end = row + term.expression.numel()
+                    zero = np.zeros(end - row)
+                    low, high = (zero, zero) if letter == "e" else (term.lower, term.upper)
+                    rows[k][letter].append(out[row:end])
+                    limits[k][letter].append((low, high, places[i, row:end]))
+                    row = end
     order = [(k, letter, i) for k in range(stages) for letter in "dei" for i in range(len(rows[k][letter]))]
-    pick = [bounds[k][letter][i] for k, letter, i in order]
+    pick = [limits[k][letter][i] for k, letter, i in order]
     return NonlinearProgram(
         z, p, f,
         g=ca.vertcat(*(rows[k][letter][i] for k, letter, i in order)),
-        kinds=np.array([letter for (_, letter, _), (low, _) in zip(order, pick) for _ in low]),
-        lower=np.concatenate([low for low, _ in pick]),
-        upper=np.concatenate([high for _, high in pick]),
+        kinds=np.array([letter for (_, letter, _), (low, _, _) in zip(order, pick) for _ in low]),
+        places=np.concatenate([places for _, _, places in pick]),
+        lower=np.concatenate([low for low, _, _ in pick]),
+        upper=np.concatenate([high for _, high, _ in pick]),
     )  # fmt: skip

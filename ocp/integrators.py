@@ -1,8 +1,9 @@
 """Integrators: from the states' derivatives to the next state, on expressions.
 
 x' = f(x) with the control held over a step h. The derivatives may rest on implicit nodes (forward dynamics); where a
-method needs f at another state than x, `relocate` lays the nodes out again there, and an
-implicit step is a node of its own.
+method needs f at another state than x, `relocate` lays the nodes out again there, and an implicit step is a node of its
+own. A configuration's derivative is its velocity: Euler's methods move along it on the manifold (`integrate`), the
+others work on the entries, whose rates follow from it, and bring unit groups back to norm 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import casadi as ca
 
 from ..adjoint import implicit, relocate, solved
 from ..riccati import ProblemError
+from .statement import Variable, same
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -22,71 +24,113 @@ if TYPE_CHECKING:
 NEWTON_ITERATIONS = 5
 
 
-def step(problem: Problem) -> ca.SX:
-    """The next state (nx), by the problem's integrator; the duration, where it is free, stays."""
-    x = ca.vertcat(*(v.symbol for v in problem.states))
-    rates = [ca.SX(1, 1) if v.name in problem.held else problem.dynamics[v.name] for v in problem.states]
-    return METHODS[problem.integrator](problem, ca.vertcat(*rates), x, problem.time_step)
+def step(problem: Problem) -> dict[str, ca.SX]:
+    """The next states by name, by the problem's integrator; the duration, where it is free, stays."""
+    moving = [v for v in problem.states if v.name not in problem.held]
+    rates = {v.name: problem.dynamics[v.name] for v in moving}
+    return {
+        **{name: problem.dynamics[name] for name in problem.held},
+        **METHODS[problem.integrator](moving, rates, problem.time_step),
+    }
 
 
-def euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
+def euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """x + h f(x): explicit, first order."""
-    return x + h * f
+    return {v.name: moved(v, h * rates[v.name]) for v in states}
 
 
-def semi_implicit_euler(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
+def semi_implicit_euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """Euler in the order in which states depend on each other: what has taken its step is used by those that follow.
 
     With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another come last.
     """
-    names = [v.name for v in problem.states]
-    places = {v.name: v for v in problem.states}
     follows = {
-        name: [other for other in names if other != name and _is(problem.dynamics[name], places[other].symbol)]
-        for name in names
+        v.name: [other.name for other in states if other is not v and same(rates[v.name], other.value)] for v in states
     }
     if not any(follows.values()):
         raise ProblemError(
             "integrator 'semi-implicit euler': no derivative is another state, as in q' = v; use 'euler'"
         )
-    at, rates = 0, {}
-    for v in problem.states:
-        rates[v.name] = f[at : at + v.size]
-        at += v.size
-    first = {name: places[name].symbol + h * rates[name] for name in names if not follows[name]}
-    return ca.vertcat(
-        *(
-            first[name] if name in first else places[name].symbol + h * first.get(follows[name][0], rates[name])
-            for name in names
-        )
-    )
+    first = {v.name: moved(v, h * rates[v.name]) for v in states if not follows[v.name]}
+    return {
+        v.name: first[v.name] if v.name in first else moved(v, h * first.get(follows[v.name][0], rates[v.name]))
+        for v in states
+    }
 
 
-def rk4(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
+def rk4(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """The classical Runge-Kutta method: explicit, fourth order."""
+    x, f = _entries(states), _entry_rates(states, rates)
     k1 = f
-    k2 = relocate(f, x, x + h / 2 * k1)
-    k3 = relocate(f, x, x + h / 2 * k2)
-    k4 = relocate(f, x, x + h * k3)
-    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    k2 = _relocated(states, f, x + h / 2 * k1)
+    k3 = _relocated(states, f, x + h / 2 * k2)
+    k4 = _relocated(states, f, x + h * k3)
+    return _by_name(states, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def implicit_midpoint(problem: Problem, f: ca.SX, x: ca.SX, h: ca.SX | float) -> ca.SX:
+def implicit_midpoint(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """y = x + h f((x + y) / 2): implicit, second order, keeps quadratic invariants. Solved by Newton's method."""
+    x, f = _entries(states), _entry_rates(states, rates)
     y = ca.SX.sym("next", x.numel())
-    middle = relocate(f, x, (x + y) / 2)
-    residual = y - x - h * middle
+    residual = y - x - h * _relocated(states, f, (x + y) / 2)
     explicit = solved(residual)
     slope = ca.jacobian(explicit, y)
     guess = x + h * solved(f)
     for _ in range(NEWTON_ITERATIONS):
         r, J = ca.substitute([explicit, slope], [y], [guess])
         guess = guess - ca.solve(J, r)
-    return implicit("midpoint", y, residual, guess)
+    return _by_name(states, implicit("midpoint", y, residual, guess))
 
 
-def _is(expression: ca.SX, symbol: ca.SX) -> bool:
-    return expression.shape == symbol.shape and ca.is_equal(expression, symbol, 1)
+def moved(state: Variable, by: ca.SX) -> ca.SX:
+    """A state moved along a velocity for a unit of time."""
+    return state.on.integrate(state.value, by) if state.manifold.units else state.value + by
+
+
+def _entries(states: list[Variable]) -> ca.SX:
+    return ca.vertcat(*(v.value for v in states))
+
+
+def _entry_rates(states: list[Variable], rates: dict[str, ca.SX]) -> ca.SX:
+    """The time derivatives of the states' entries."""
+    return ca.vertcat(*(_entry_rate(v, rates[v.name]) for v in states))
+
+
+def _entry_rate(state: Variable, velocity: ca.SX) -> ca.SX:
+    if not state.manifold.units:
+        return velocity
+    along = ca.SX.sym("along", velocity.numel())
+    slope = ca.jtimes(state.on.integrate(state.value, along), along, velocity)
+    return ca.substitute(slope, along, ca.SX.zeros(along.shape))
+
+
+def _relocated(states: list[Variable], f: ca.SX, x: ca.SX) -> ca.SX:
+    """f at other entries x, brought to the manifold."""
+    coordinates, there = [], []
+    for v, entries in zip(states, ca.vertsplit(x, _ends(states))):
+        coordinates += [v.symbol, v.anchor]
+        there += v.manifold.recentred(*_placed(v, entries))
+    return relocate(f, ca.vertcat(*coordinates), ca.vertcat(*there))
+
+
+def _placed(state: Variable, entries: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Coordinates without increments, and the anchor, of a state by its entries."""
+    manifold = state.manifold
+    coordinates = ca.SX.zeros(manifold.dimension, 1)
+    for i, j in zip(manifold.plain, manifold.plain_coordinates):
+        coordinates[j] = entries[i]
+    return coordinates, ca.vertcat(ca.SX(0, 1), *(entries[start:stop] for start, stop in manifold.units))
+
+
+def _by_name(states: list[Variable], x: ca.SX) -> dict[str, ca.SX]:
+    return {v.name: entries for v, entries in zip(states, ca.vertsplit(x, _ends(states)))}
+
+
+def _ends(states: list[Variable]) -> list[int]:
+    ends = [0]
+    for v in states:
+        ends.append(ends[-1] + v.manifold.size)
+    return ends
 
 
 METHODS = {

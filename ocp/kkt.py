@@ -20,8 +20,8 @@ from .casadi_backend import plain_rows
 from .layout import Layout, block_places
 from .transcription import Block, Transcription
 
-# (u, x, parameters, parameters of the stage, weights), a row a stage -> rows, and the gradient of their weighted sum
-Evaluator = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+# the inputs of a block and a weight for each of its rows, a row a stage -> rows, and the gradient of their weighted sum
+Evaluator = Callable[[list[np.ndarray], np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
 LARGE = 100.0  # multipliers of this mean size relax the dual conditions (Wächter and Biegler 2006, eq. 6)
@@ -29,7 +29,7 @@ LARGE = 100.0  # multipliers of this mean size relax the dual conditions (Wächt
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Where the conditions are asked: z, multipliers y and w, parameters (n,) and those of the stages (stages, n)."""
+    """Where the conditions are asked: z, multipliers y and w, the shared parameters and what the stages have apiece."""
 
     z: np.ndarray
     y: np.ndarray
@@ -76,8 +76,11 @@ class Conditions:
     """The conditions of one problem by one evaluator a block."""
 
     def __init__(self, transcription: Transcription, layout: Layout, evaluators: list[Evaluator]):
-        self.layout, self.evaluators = layout, evaluators
+        self.transcription, self.layout, self.evaluators = transcription, layout, evaluators
         self.blocks = transcription.blocks
+        at, nu, nx = transcription.at_z, transcription.nu, transcription.nx
+        later = range(1, transcription.stages)
+        self.x_places = np.concatenate([np.zeros(0, int), *(at[k] + nu[k] + np.arange(nx[k]) for k in later)])
         self.places = [block_places(transcription, block) for block in self.blocks]
         self.z_limits = layout.along_z("lower"), layout.along_z("upper")
         self.y_limits = layout.along_y("lower"), layout.along_y("upper")
@@ -104,32 +107,39 @@ class Conditions:
 
     def _evaluate(self, point: Point) -> tuple[float, np.ndarray, np.ndarray]:
         """f, g and the gradient of f + y'g."""
-        layout, z = self.layout, point.z
-        nu, nx, steps = layout.nu, layout.nx, layout.steps
-        slope = np.zeros_like(z)
-        body, last = z[:-nx].reshape(steps, nu + nx), z[None, -nx:]
-        to_body, to_last = slope[:-nx].reshape(steps, nu + nx), slope[None, -nx:]
-        objective, g = 0.0, np.zeros(layout.size_y)
-        shared = point.parameters[None]
+        z, slope = point.z, np.zeros_like(point.z)
+        objective, g = 0.0, np.zeros(self.layout.size_y)
         for block, places, evaluate in zip(self.blocks, self.places, self.evaluators):
-            stages = slice(block.stages[0], block.stages[-1] + 1)
-            on_steps = stages.start < steps
-            here = body[stages] if on_steps else np.hstack([np.zeros((1, 0)), last])
-            width = nu if on_steps else 0
+            run = self.transcription.run(block)
             weights = point.y[places]
             if block.objective is not None:
                 weights = np.hstack([np.ones((len(places), 1)), weights])
-            rows, gradient = evaluate(here[:, :width], here[:, width:], shared, point.of_stages[stages], weights)
+            inputs = self.inputs(block, z, point.parameters, point.of_stages)
+            rows, gradient = evaluate(inputs, weights)
             if block.objective is not None:
                 objective += float(rows[:, 0].sum())
                 rows = rows[:, 1:]
             g[places] = rows
-            (to_body[stages] if on_steps else to_last)[:] += gradient
-        following = steps * nx
-        g[:following] -= np.vstack([body[1:, nu:], last]).ravel()
-        to_body[1:, nu:] -= point.y[: following - nx].reshape(steps - 1, nx)
-        to_last[0] -= point.y[following - nx : following]
+            slope[run] += gradient.ravel()
+        g[: len(self.x_places)] -= z[self.x_places]
+        slope[self.x_places] -= point.y[: len(self.x_places)]
         return objective, g, slope
+
+    def inputs(self, block: Block, z: np.ndarray, shared: np.ndarray, of_stages: np.ndarray) -> list[np.ndarray]:
+        """The inputs of a block's functions, a row a stage; the shared parameters are one row."""
+        phases, stages = self.transcription.phases, block.stages
+        span = self.layout.phases[phases.index(block.phase)]
+        here = z[self.transcription.run(block)].reshape(len(stages), -1)
+        width = here.shape[1] - span.nx
+        first = stages[0] - span.first
+        own = span.of_stages(of_stages)[first : first + len(stages)]
+        following = np.zeros((len(stages), 0))
+        if block.entering is not None and block.entering.p_next.numel():
+            entered = self.layout.phases[phases.index(block.entering)]
+            first = block.child - entered.first
+            following = entered.of_stages(of_stages)[first : first + len(stages)]
+        common = shared[None, span.at_shared : span.at_shared + span.shared]
+        return [here[:, :width], here[:, width:], common, own, following]
 
 
 def doubt(measured: Measured, point: Point, row_scale: np.ndarray, objective_scale: float, tolerance: float) -> str:
@@ -159,23 +169,24 @@ def compiled_evaluator(functions: tuple[ca.Function, ca.Function], compiled: tup
     spread = np.zeros((len(at_column), functions[1].size2_out(0)))
     spread[np.arange(len(at_column)), at_column] = 1.0
 
-    def evaluate(u, x, parameters, of_stages, weights):
-        rows = values.batch(u, x, parameters, of_stages)
-        jacobian, _ = derivatives.batch(u, x, parameters, of_stages, weights)
+    def evaluate(inputs, weights):
+        rows = values.batch(*inputs)
+        jacobian, _ = derivatives.batch(*inputs, weights)
         return rows, (jacobian * weights[:, at_row]) @ spread
 
     return evaluate
 
 
-def plain_evaluator(transcription: Transcription, block: Block) -> Evaluator:
+def plain_evaluator(block: Block) -> Evaluator:
     """A block's rows and slopes by CasADi alone: its reverse mode, its evaluation."""
-    inputs, rows = plain_rows(transcription, block)
+    rows = plain_rows(block)
     weights = ca.SX.sym("weight", rows.numel())
-    slope = ca.densify(ca.jtimes(rows, ca.vertcat(*inputs[:2]), weights, True))
-    function = ca.Function("rows_and_slope", [*inputs, weights], [rows, slope])
+    slope = ca.densify(ca.jtimes(rows, ca.vertcat(*block.inputs[:2]), weights, True))
+    function = ca.Function("rows_and_slope", [*block.inputs, weights], [rows, slope])
 
-    def evaluate(u, x, parameters, of_stages, weights):
-        samples = [function(*each) for each in zip(u, x, np.repeat(parameters, len(x), 0), of_stages, weights)]
+    def evaluate(inputs, weights):
+        inputs = [np.broadcast_to(part, (len(weights), part.shape[1])) for part in inputs]
+        samples = [function(*each) for each in zip(*inputs, weights)]
         rows, slopes = (np.array([np.array(sample[i]).ravel() for sample in samples]) for i in (0, 1))
         return rows, slopes
 

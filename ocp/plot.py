@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .layout import Column
+    from .motion import Motion
     from .solution import Solution
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b4b9a", "#444444")
@@ -22,18 +22,16 @@ RESIDUALS = {"violation": 2, "dual infeasibility": 3, "complementarity": 4, "bar
 
 def plot(solution: Solution, path: str | Path | None = None, show: bool = False) -> Figure:
     """Draw, write where a path is given, open a window only where asked; returns the figure."""
-    layout = solution.layout
-    states = [column for column in layout.states if not (layout.free_duration and column.name == "duration")]
-    variables = [*states, *layout.controls]
+    variables = _variables(solution)
     rows = (len(variables) + 1) // 2
     figure = _figure(show, (11.0, 2.4 * rows + 3.2))
     grid = figure.add_gridspec(rows + 1, 2, height_ratios=[1.0] * rows + [1.2])
     first = None
-    for i, column in enumerate(variables):
+    for i, (name, is_control) in enumerate(variables.items()):
         wide = i == len(variables) - 1 and i % 2 == 0
         axes = figure.add_subplot(grid[i // 2, :] if wide else grid[i // 2, i % 2], sharex=first)
         first = first or axes
-        _draw_variable(axes, solution, column, is_control=column in layout.controls)
+        _draw_variable(axes, solution, name, is_control)
     _draw_activity(figure.add_subplot(grid[rows, 0], sharex=first), solution)
     _draw_convergence(figure.add_subplot(grid[rows, 1]), solution)
     s = solution.statistics
@@ -59,68 +57,105 @@ def _figure(show: bool, size: tuple[float, float]) -> Figure:
     return Figure(figsize=size, layout="constrained")
 
 
-def _draw_variable(axes: Axes, solution: Solution, column: Column, is_control: bool) -> None:
-    """One line an entry; controls, constant on a step, as stairs. Limits dashed, in the colour of their entry."""
-    values, times = solution[column.name], solution.times
-    if is_control:
-        values = np.vstack([values, values[-1:]])
-    low, high = float(values.min()), float(values.max())
+def _variables(solution: Solution) -> dict[str, bool]:
+    """The names of states, then of controls, of all phases; whether each is a control."""
+    spans = solution.layout.phases
+    states = {c.name: False for span in spans for c in span.states if not (span.free_duration and c.name == "duration")}
+    return {**states, **{c.name: True for span in spans for c in span.controls}}
+
+
+def _draw_variable(axes: Axes, solution: Solution, name: str, is_control: bool) -> None:
+    """One line an entry, phase by phase; controls, constant on a step, as stairs. Limits dashed, in the colour of their
+    entry.
+    """
+    motions = [motion for motion in solution.phases.values() if name in motion.trajectories]
+    values = [np.vstack([m[name], m[name][-1:]]) if is_control else m[name] for m in motions]
+    low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
     room = ROOM * max(high - low, 1e-3 * max(abs(low), abs(high)), 1e-9)
-    nearest, farthest = values.min(axis=0) - room, values.max(axis=0) + room
-    for i in range(column.size):
-        colour = COLOURS[i % len(COLOURS)]
-        label = f"{i}" if column.size > 1 else None
-        axes.plot(
-            times, values[:, i], color=colour, lw=1.6, label=label, drawstyle="steps-post" if is_control else None
-        )
-    limits = {(bound, i) for side in (column.lower, column.upper) for i, bound in enumerate(side) if np.isfinite(bound)}
+    far, size = 0, max(v.shape[1] for v in values)
+    for motion, lines in zip(motions, values):
+        for i in range(lines.shape[1]):
+            axes.plot(
+                motion.times, lines[:, i], color=COLOURS[i % len(COLOURS)], lw=1.6,
+                label=f"{i}" if size > 1 and motion is motions[0] else None,
+                drawstyle="steps-post" if is_control else None,
+            )  # fmt: skip
+        far += _draw_limits(axes, motion, name, lines, room)
+    _style(axes, f"{'control' if is_control else 'state'} {name}", _time_label(solution))
+    _draw_borders(axes, solution)
+    if far:
+        axes.set_title(f"{far} limits are farther away", loc="right", fontsize=7, color="0.5")
+    if 1 < size <= len(COLOURS):
+        axes.legend(ncols=1, fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.2)
+
+
+def _draw_limits(axes: Axes, motion: Motion, name: str, lines: np.ndarray, room: float) -> int:
+    """The limits near the lines, over the time of the phase; returns how many are not drawn."""
+    column = next(c for c in [*motion.span.states, *motion.span.controls] if c.name == name)
+    entries = column.manifold.plain
+    limits = {
+        (side[j], i)
+        for side in (column.lower, column.upper)
+        for i, j in zip(entries, column.manifold.plain_coordinates)
+        if np.isfinite(side[j])
+    }
+    nearest, farthest = lines.min(axis=0) - room, lines.max(axis=0) + room
     seen = [(bound, i) for bound, i in limits if nearest[i] <= bound <= farthest[i]]
     for bound, i in seen:
-        axes.axhline(bound, color=COLOURS[i % len(COLOURS)], lw=0.9, ls=(0, (5, 3)), alpha=0.7)
-    _style(axes, f"{'control' if is_control else 'state'} {column.name}", _time_label(solution))
-    if len(seen) < len(limits):
-        axes.set_title(f"{len(limits) - len(seen)} limits are farther away", loc="right", fontsize=7, color="0.5")
-    if 1 < column.size <= len(COLOURS):
-        axes.legend(ncols=1, fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.2)
+        style = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
+        axes.plot(motion.times[[0, -1]], [bound, bound], **style)
+    return len(limits) - len(seen)
+
+
+def _draw_borders(axes: Axes, solution: Solution) -> None:
+    """A thin line where a phase begins."""
+    for begin in {float(motion.times[0]) for motion in list(solution.phases.values())[1:]}:
+        axes.axvline(begin, color="0.75", lw=0.8, zorder=0)
 
 
 def _draw_activity(axes: Axes, solution: Solution) -> None:
     """A row for each limit that is pressed on, a cell a stage: red on the upper side, blue on the lower."""
-    names, forces = _pressed(solution)
+    pressed = _pressed(solution)
+    names = list(dict.fromkeys(name for _, name, _ in pressed))
     _style(axes, "limits at work: upper red, lower blue, by multiplier", _time_label(solution))
     axes.grid(False)
     if not names:
         axes.text(0.5, 0.5, "no limit is at work", transform=axes.transAxes, ha="center", va="center", color="0.5")
         axes.set_yticks([])
         return
-    times = solution.times
-    half = 0.5 * (times[1] - times[0])
-    edges = np.append(times - half, times[-1] + half)
-    axes.pcolormesh(edges, np.arange(len(names) + 1), forces, cmap="RdBu_r", vmin=-1, vmax=1, rasterized=True)
+    for motion, name, line in pressed:
+        times, row = motion.times, names.index(name)
+        half = 0.5 * (times[1] - times[0])
+        edges = np.append(times - half, times[-1] + half)
+        axes.pcolormesh(edges, [row, row + 1], line[None], cmap="RdBu_r", vmin=-1, vmax=1, rasterized=True)
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=7 if len(names) > 8 else 8)
-    axes.hlines(np.arange(1, len(names)), edges[0], edges[-1], color="0.85", lw=0.6)
+    for row in range(1, len(names)):
+        axes.axhline(row, color="0.85", lw=0.6)
+    _draw_borders(axes, solution)
     axes.set_ylim(len(names), 0)
 
 
-def _pressed(solution: Solution) -> tuple[list[str], np.ndarray]:
-    """Names, and multipliers (rows, stages) as roots of their share of the row's largest."""
-    layout = solution.layout
-    stages, found = np.arange(layout.steps + 1), []
-    loose = dict.fromkeys(piece.name for piece in layout.pieces if piece.kind == "inequality")
-    for name, c in [*solution.limits.items(), *((name, solution.constraints[name]) for name in loose)]:
-        # At a solution either the multiplier or the distance is all but zero.
-        distance = np.where(c.multipliers > 0, c.upper - c.values, c.values - c.lower)
-        pressed = np.where((np.abs(c.multipliers) > distance) & (c.lower < c.upper), c.multipliers, 0.0)
-        for row in range(pressed.shape[1]):
-            strongest = float(np.abs(pressed[:, row]).max())
-            if strongest > 0:
-                line = np.full(len(stages), np.nan)
-                share = pressed[:, row] / strongest
-                line[c.stages] = np.sign(share) * np.sqrt(np.abs(share))
-                found.append((strongest, f"{name} {row}" if pressed.shape[1] > 1 else name, line))
-    kept = {id(line) for _, _, line in sorted(found, key=lambda each: -each[0])[:ROWS]}
-    shown = [(name, line) for _, name, line in found if id(line) in kept]
-    return [name for name, _ in shown], np.array([line for _, line in shown])
+def _pressed(solution: Solution) -> list[tuple[Motion, str, np.ndarray]]:
+    """Phase, name and multipliers (stages,), as roots of their share of the row's largest, of what is pressed on."""
+    found = []
+    for motion in solution.phases.values():
+        pieces = [piece for piece in solution.layout.pieces if piece.phase == motion.index]
+        loose = dict.fromkeys(piece.name for piece in pieces if piece.kind == "inequality")
+        before = f"{motion.name}: " if len(solution.phases) > 1 else ""
+        for name, c in [*motion.limits.items(), *((name, motion.constraints[name]) for name in loose)]:
+            # At a solution either the multiplier or the distance is all but zero.
+            distance = np.where(c.multipliers > 0, c.upper - c.values, c.values - c.lower)
+            pressed = np.where((np.abs(c.multipliers) > distance) & (c.lower < c.upper), c.multipliers, 0.0)
+            for row in range(pressed.shape[1]):
+                strongest = float(np.abs(pressed[:, row]).max())
+                if strongest > 0:
+                    line = np.full(motion.span.steps + 1, np.nan)
+                    share = pressed[:, row] / strongest
+                    line[c.stages] = np.sign(share) * np.sqrt(np.abs(share))
+                    label = f"{before}{name} {row}" if pressed.shape[1] > 1 else f"{before}{name}"
+                    found.append((strongest, motion, label, line))
+    kept = {id(line) for *_, line in sorted(found, key=lambda each: -each[0])[:ROWS]}
+    return [(motion, label, line) for _, motion, label, line in found if id(line) in kept]
 
 
 def _draw_convergence(axes: Axes, solution: Solution) -> None:
@@ -137,7 +172,7 @@ def _draw_convergence(axes: Axes, solution: Solution) -> None:
 
 
 def _time_label(solution: Solution) -> str:
-    stated = solution.layout.step is not None or solution.layout.free_duration
+    stated = all(span.step is not None or span.free_duration for span in solution.layout.phases)
     return "time [s]" if stated else "stage"
 
 

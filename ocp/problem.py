@@ -8,14 +8,16 @@
     ocp.constrain("stop", x, equals=0, at="end")
     solution = ocp.build().solve()
 
-A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Everything is checked
-where it is said.
+A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Problems can follow
+each other: `stance.then(flight)` makes both phases of one motion, and a phase that several follow branches into a tree.
+Everything is checked where it is said.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -23,6 +25,8 @@ from numpy.typing import ArrayLike
 
 from ..adjoint import nodes_of
 from ..riccati import ProblemError
+from .manifold import Manifold
+from .statement import Free, Link, Term, Variable, checked_bounds, coordinate_bounds, same, uses, variable
 
 if TYPE_CHECKING:
     from .solver import Solver
@@ -30,64 +34,27 @@ if TYPE_CHECKING:
 INTEGRATORS = ("euler", "semi-implicit euler", "rk4", "implicit midpoint")
 
 
-@dataclass(frozen=True)
-class Free:
-    """A duration that is found with the motion: a guess and bounds, in s; the lower one is positive."""
-
-    guess: float
-    lower: float = 1e-3
-    upper: float = np.inf
-
-
-@dataclass(frozen=True, eq=False)
-class Variable:
-    """A state, control or parameter: its symbol, a column, and bounds (size,), infinite where there is none."""
-
-    name: str
-    symbol: ca.SX
-    lower: np.ndarray
-    upper: np.ndarray
-    per_stage: bool = False
-
-    @property
-    def size(self) -> int:
-        return self.symbol.numel()
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """A named expression on some stages: what it is for, and bounds (rows,) where it is an inequality.
-
-    kind: "objective", "next", "equality" or "inequality". stages: sorted indices.
-    rows: their indices in the constraint as it was stated, where they are not all of it.
-    """
-
-    name: str
-    kind: str
-    expression: ca.SX
-    stages: tuple[int, ...]
-    lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
-    rows: tuple[int, ...] | None = None
-
-
 @dataclass(eq=False)
 class Problem:
     """An optimal-control problem of `steps` steps.
 
     step: s, or `duration` for all steps together: s, or Free. integrator: what `derivative` is turned into steps by.
+    name: of this phase, where the motion has several.
     """
 
     steps: int
     step: float | None = None
     duration: float | Free | None = None
     integrator: str = "euler"
+    name: str = "motion"
     states: list[Variable] = field(default_factory=list, init=False, repr=False)
     controls: list[Variable] = field(default_factory=list, init=False, repr=False)
     parameters: list[Variable] = field(default_factory=list, init=False, repr=False)
     terms: list[Term] = field(default_factory=list, init=False, repr=False)
     dynamics: dict[str, ca.SX] = field(default_factory=dict, init=False, repr=False)
     discrete: bool = field(default=False, init=False, repr=False)
+    links: list[Link] = field(default_factory=list, init=False, repr=False)
+    follows: Problem | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.steps, bool) or not isinstance(self.steps, (int, np.integer)) or self.steps < 1:
@@ -96,6 +63,8 @@ class Problem:
             raise ProblemError(
                 f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, INTEGRATORS))}"
             )
+        if not isinstance(self.name, str) or not self.name:
+            raise ProblemError(f"Problem: name is {self.name!r}, expected some words")
         if self.step is not None and self.duration is not None:
             raise ProblemError("Problem: step and duration are both given, expected one of them")
         for name in ("step", "duration"):
@@ -106,24 +75,36 @@ class Problem:
             free = self.duration
             if not 0 < free.lower <= free.guess <= free.upper:
                 raise ProblemError(f"Problem: duration is {free}, expected 0 < lower <= guess <= upper")
-            self._add(self.states, "duration", 1, free.lower, free.upper)
+            self._add(self.states, "duration", Manifold(1), free.lower, free.upper)
             self.dynamics["duration"] = self.states[0].symbol
 
     # --- variables
 
-    def state(self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None) -> ca.SX:
-        """A state (size,) with bounds on every stage; returns its symbol."""
-        return self._add(self.states, name, size, lower, upper)
+    def state(
+        self,
+        name: str,
+        size: int | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        on: Any = None,
+    ) -> ca.SX:
+        """A state (size,), 1 if not said, with bounds on every stage; returns its symbol.
+
+        on: the robot whose configuration (nq,) it is. A floating base, a ball or a joint without limits has unit
+        quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
+        derivative is a velocity (nv,), and `constrain(..., q, equals=q0)` compares in nv rows.
+        """
+        return self._add(self.states, name, self._manifold(name, size, on), lower, upper, on=on)
 
     def control(
         self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None
     ) -> ca.SX:
         """A control (size,) with bounds on every step; returns its symbol."""
-        return self._add(self.controls, name, size, lower, upper)
+        return self._add(self.controls, name, _vector("control", name, size), lower, upper)
 
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
         """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
-        return self._add(self.parameters, name, size, None, None, per_stage)
+        return self._add(self.parameters, name, _vector("parameter", name, size), None, None, per_stage)
 
     @property
     def held(self) -> list[str]:
@@ -152,6 +133,47 @@ class Problem:
     def next(self, **values: ca.SX) -> None:
         """The states' values at the next stage, by their names."""
         self._set_dynamics("next", values, discrete=True)
+
+    def then(self, phase: Problem, choose: Sequence[str] = (), **entry: ca.SX) -> Problem:
+        """Let another phase follow the last stage of this one, and return it.
+
+        entry: its first states by name, as expressions of this phase's states and parameters, such as an impact; what
+        is not said keeps the value of this phase's state of the same name. choose: states that are free there, whatever
+        went before; its free duration is one. Several phases may follow: from here on each has a motion of its own.
+        """
+        what = f"then: '{self.name}' to '{getattr(phase, 'name', phase)}'"
+        if not isinstance(phase, Problem):
+            raise ProblemError(f"{what}: a {type(phase).__name__} is given, expected a Problem")
+        if phase is self or phase.follows is not None or phase in self._before():
+            raise ProblemError(f"{what}: the second phase has its place already, expected one that follows nothing yet")
+        theirs, ours = {v.name: v for v in phase.states}, {v.name: v for v in self.states}
+        for name in [*entry, *choose]:
+            if name not in theirs or (name in entry and name in [*choose, *phase.held]):
+                raise ProblemError(f"{what}: '{name}' is not a state to be given there; the states are "
+                                   f"{', '.join(theirs) or 'none'}")  # fmt: skip
+        free = [*phase.held, *choose]
+        given = {}
+        for name, state in theirs.items():
+            if name in free:
+                continue
+            if name not in entry and (name not in ours or ours[name].manifold != state.manifold):
+                raise ProblemError(f"{what}: state '{name}' has no value to start from; say then(..., {name}=...), "
+                                   f"or choose=['{name}']")  # fmt: skip
+            given[name] = self._expression(f"{what}: {name}", entry[name]) if name in entry else ours[name].value
+            if given[name].numel() != state.manifold.size:
+                raise ProblemError(
+                    f"{what}: '{name}' has {state.manifold.size} entries, but {given[name].numel()} are given"
+                )
+            if uses(given[name], self.controls):
+                raise ProblemError(f"{what}: '{name}' uses a control, but the last stage of '{self.name}' has none")
+        for name in free:
+            if theirs[name].manifold.units:
+                raise ProblemError(f"{what}: '{name}' is a configuration, which cannot be chosen, expected its value")
+        everywhere = {name: np.full(theirs[name].size, np.inf) for name in free}
+        choices = (variable(name, theirs[name].manifold, -room, room) for name, room in everywhere.items())
+        self.links.append(Link(phase, given, tuple(choices)))
+        phase.follows = self
+        return phase
 
     # --- cost and constraints
 
@@ -189,11 +211,14 @@ class Problem:
         stages = self._stages(name, expression, at)
         if equals is not None:
             target = self._expression(name, equals)
+            for state in self.states:
+                if state.manifold.units and same(expression, state.value) and target.numel() == rows:
+                    expression, target = state.manifold.difference(target, state.value), ca.SX(0)
             if target.numel() not in (1, rows):
                 raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
             self.terms.append(Term(name, "equality", expression - target, stages))
             return
-        low, high = _bounds(f"constrain: '{name}'", rows, lower, upper)
+        low, high = checked_bounds(f"constrain: '{name}'", rows, lower, upper)
         fixed = low == high
         if fixed.any():
             at_fixed = np.flatnonzero(fixed).tolist()
@@ -210,21 +235,39 @@ class Problem:
         """
         from .solver import build
 
+        if self.follows is not None:
+            raise ProblemError(f"build: '{self.name}' follows '{self.follows.name}', expected the phase that is first")
         return build(self, hessian, backend)
 
     # --- checks
 
-    def _add(self, variables, name, size, lower, upper, per_stage=False) -> ca.SX:
+    def _manifold(self, name: str, size: int | None, on: Any) -> Manifold:
+        if on is None:
+            return _vector("state", name, 1 if size is None else size)
+        parts = [getattr(on, part, None) for part in ("nq", "q_units", "integrate")]
+        if any(part is None for part in parts):
+            raise ProblemError(
+                f"state '{name}': on is a {type(on).__name__}, expected a robot, such as robot('iiwa14')"
+            )
+        if size not in (None, on.nq):
+            raise ProblemError(
+                f"state '{name}': size is {size!r}, but a configuration of this robot has {on.nq} entries"
+            )
+        return Manifold(on.nq, on.q_units)
+
+    def _add(self, variables, name, manifold: Manifold, lower, upper, per_stage=False, on=None) -> ca.SX:
         kind = {id(self.states): "state", id(self.controls): "control"}.get(id(variables), "parameter")
         if not isinstance(name, str) or not name.isidentifier():
             raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
-        if any(v.name == name for v in [*self.states, *self.controls, *self.parameters]):
+        if any(v.name == name for v in self._all()):
             raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-            raise ProblemError(f"{kind} '{name}': size is {size!r}, expected a whole number of at least 1")
-        low, high = _bounds(f"{kind} '{name}'", size, lower, upper)
-        variables.append(Variable(name, ca.SX.sym(name, int(size)), low, high, per_stage))
-        return variables[-1].symbol
+        low, high = coordinate_bounds(f"{kind} '{name}'", manifold, lower, upper)
+        variables.append(variable(name, manifold, low, high, per_stage, on))
+        return variables[-1].value
+
+    def _before(self) -> list[Problem]:
+        """The phases that lead here."""
+        return [] if self.follows is None else [*self.follows._before(), self.follows]
 
     def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
         own = [name for name in self.dynamics if name != "duration"]
@@ -238,9 +281,12 @@ class Problem:
             if name in self.dynamics:
                 raise ProblemError(f"{verb}: state '{name}' has dynamics already")
             expression = self._expression(f"{verb} of {name}", value)
-            if expression.numel() != states[name].size:
+            size = states[name].manifold.size if discrete else states[name].size
+            if expression.numel() != size:
                 raise ProblemError(
-                    f"{verb}: '{name}' has {states[name].size} entries, but its {verb} has {expression.numel()}"
+                    f"{verb}: '{name}' has {size} entries, but its {verb} has {expression.numel()}"
+                    if size == states[name].manifold.size
+                    else f"{verb}: '{name}' is a configuration, expected a velocity ({size},), not {expression.numel()}"
                 )
             self.dynamics[name] = expression
 
@@ -251,7 +297,10 @@ class Problem:
         except (TypeError, NotImplementedError):
             raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX") from None
         nodes = nodes_of(expression)
-        own = [*(v.symbol for v in self._all()), *(node.unknowns for node in nodes)]
+        own = [
+            *(part for v in self._all() for part in (v.symbol, v.anchor)),
+            *(node.unknowns for node in nodes),
+        ]
         known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
         for symbol in ca.symvar(ca.veccat(expression, *(node.solution for node in nodes))):
             if symbol.element_hash() not in known:
@@ -293,31 +342,7 @@ class Problem:
         return stages
 
 
-def uses(expression: ca.SX, variables: list[Variable]) -> bool:
-    """Whether an expression, or a node it rests on, contains a symbol of the variables."""
-    wanted = {s.element_hash() for v in variables for s in ca.vertsplit(v.symbol)}
-    everything = [expression, *(node.residual for node in nodes_of(expression))]
-    return any(s.element_hash() in wanted for s in ca.symvar(ca.veccat(*everything)))
-
-
-def _bounds(where: str, size: int, lower: ArrayLike | None, upper: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-    result = []
-    for name, value, default in (("lower", lower, -np.inf), ("upper", upper, np.inf)):
-        try:
-            array = np.array(default if value is None else value, dtype=float)
-        except (TypeError, ValueError):
-            raise ProblemError(f"{where}: {name} is {value!r}, expected numbers") from None
-        if array.ndim == 2 and 1 in array.shape:
-            array = array.ravel()
-        if array.ndim > 1 or array.size not in (1, size):
-            raise ProblemError(f"{where}: {name} has shape {array.shape}, expected one number or ({size},)")
-        if np.isnan(array).any():
-            raise ProblemError(f"{where}: {name} has NaN, expected numbers or infinity")
-        result.append(np.broadcast_to(array, (size,)).copy())
-    low, high = result
-    if (low > high).any():
-        i = int(np.flatnonzero(low > high)[0])
-        raise ProblemError(f"{where}: lower[{i}] is {low[i]:g} and upper[{i}] is {high[i]:g}, expected lower <= upper")
-    if (low == np.inf).any() or (high == -np.inf).any():
-        raise ProblemError(f"{where}: a lower bound is +inf or an upper one -inf, expected room between them")
-    return low, high
+def _vector(kind: str, name: str, size: int) -> Manifold:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ProblemError(f"{kind} '{name}': size is {size!r}, expected a whole number of at least 1")
+    return Manifold(int(size))

@@ -12,9 +12,10 @@ import numpy as np
 
 from ..riccati import ProblemError
 from .casadi_backend import assemble
+from .layout import KINDS
 from .settings import Settings
 from .solution import Solution
-from .solver import Solver
+from .solver import PARTS, Solver
 from .transcription import Transcription
 
 STATUSES = {
@@ -34,19 +35,33 @@ class RivalSolver(Solver):
     """A solver whose point comes from IPOPT or FATROP. Warm starts give them the trajectories; gains are not known."""
 
     def __init__(self, transcription: Transcription, name: str):
-        super().__init__(transcription, "exact")
         self.name = name
-        self.program = program = assemble(transcription)
+        super().__init__(transcription, "exact")
+
+    def _prepare(self, hessian: str) -> None:
+        """CasADi's program and its judge: nothing is compiled."""
+        transcription = self.transcription
+        if self.name == "fatrop" and any(len(phase.following) > 1 for phase in transcription.phases):
+            raise ProblemError(
+                "build: the backend 'fatrop' takes no trees, but a phase here has several that follow it"
+            )
+        self.program = program = assemble(transcription, self.layout)
+        self._conditions = self.plain_conditions
         # FATROP wants (x, u) of every stage.
-        nu, nx, steps = self.layout.nu, self.layout.nx, self.problem.steps
-        stages = [k * (nu + nx) + np.r_[nu : nu + nx, 0:nu] for k in range(steps)]
-        self._order = np.concatenate([*stages, steps * (nu + nx) + np.arange(nx)])
+        sizes = zip(transcription.at_z, transcription.nu, transcription.nx)
+        self._order = np.concatenate([at + np.r_[nu : nu + nx, 0:nu] for at, nu, nx in sizes])
         z = ca.MX.sym("z", len(self._order))
         both = ca.Function("both", [program.z, program.p], [program.f, program.g])
         f, g = both(z[np.argsort(self._order).tolist()], program.p)
         self._nlp = {"x": z, "p": program.p, "f": f, "g": g}
+        self._made: dict[Settings, ca.Function] = {}
 
     def _function(self, settings: Settings) -> ca.Function:
+        if settings not in self._made:
+            self._made[settings] = self._make(settings)
+        return self._made[settings]
+
+    def _make(self, settings: Settings) -> ca.Function:
         tolerance = "tol" if self.name == "ipopt" else "tolerance"
         own = {tolerance: settings.tolerance, "max_iter": settings.iterations, "print_level": 0}
         options = {"expand": True, "print_time": False, "error_on_fail": False, self.name: own}
@@ -67,7 +82,7 @@ class RivalSolver(Solver):
         try:
             found = function(
                 x0=z[order],
-                p=np.concatenate([shared, of_stages.ravel()]),
+                p=np.concatenate([shared, of_stages]),
                 lbx=self._bounds[0][order],
                 ubx=self._bounds[1][order],
                 lbg=program.lower,
@@ -79,26 +94,26 @@ class RivalSolver(Solver):
         seconds = perf_counter() - begin
         stats = function.stats()
         status = STATUSES.get(str(stats["return_status"]), "solved" if stats["success"] else "stalled")
-        y = np.array(found["lam_g"]).ravel()
+        y = np.empty(len(program.places))
+        y[program.places] = np.where(program.kinds == "d", -1.0, 1.0) * np.array(found["lam_g"]).ravel()
         z, w = np.empty(len(order)), np.empty(len(order))
         z[order], w[order] = np.array(found["x"]).ravel(), np.array(found["lam_x"]).ravel()
         result = {
             "z": z,
-            "dynamics": -y[program.kinds == "d"],
-            "equalities": y[program.kinds == "e"],
-            "inequalities": y[program.kinds == "i"],
+            **{name: y[self.layout.kind(kind)] for name, kind in zip(PARTS, KINDS)},
             "lower": np.maximum(-w, 0.0),
             "upper": np.maximum(w, 0.0),
+            "of_stages": of_stages,
             "row_scale": np.ones(len(y)),
             "objective_scale": 1.0,
             "fault": (-1, -1, -1),
             "iterations": int(stats["iter_count"]),
             "seconds": seconds,
             "seconds_functions": sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
-            "seconds_linear": 0.0,
+            "seconds_linear": float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
             "evaluations": int(stats.get("n_call_nlp_f", 0)),
             "differentiations": int(stats.get("n_call_nlp_hess_l", 0)),
             "factorizations": int(stats["iter_count"]),
         }
-        nu, nx = self.layout.nu, self.layout.nx
-        return status, result, [], [np.full((nu, nx), np.nan)] * self.problem.steps
+        sizes = zip(self.transcription.nu, self.transcription.nx)
+        return status, result, [], [np.full(size, np.nan) for size in sizes]

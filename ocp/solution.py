@@ -22,6 +22,7 @@ from .diagnosis import Fault, Violation, violations
 from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Layout
+from .motion import ConstraintValues, Motion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,33 +61,18 @@ class Statistics:
         return self.seconds - self.seconds_functions - self.seconds_linear
 
 
-@dataclass(frozen=True, eq=False)
-class ConstraintValues:
-    """A constraint along the motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
-
-    An equality's value is what is left of it, with limits 0. A multiplier is positive where a row presses on its upper
-    limit, negative on its lower one.
-    """
-
-    stages: np.ndarray
-    values: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    multipliers: np.ndarray
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """What a solve found. States (stages, size) and controls (steps, size) are attributes by their names: `solution.q`;
-    `solution["q"]` also reaches a name that this class has for something else.
+    `solution["q"]` also reaches a name that this class has for something else. Where a motion has several phases,
+    `solution.phases["flight"]` is a `Motion` with all that belongs to one; what only one of them has needs no more.
 
-    gains: (steps, nu, nx), the feedback u = u* + gains (x - x*) about the motion; controls, states in the order stated.
-    records: an Iteration each. fault: where a function was not finite.
-    doubt: what speaks against the solver's own verdict, where something does.
+    gains: of every phase, (steps, nu, nx), see `Motion`. records: an Iteration each.
+    fault: where a function was not finite. doubt: what speaks against the solver's own verdict, where something does.
     """
 
     status: str
-    gains: np.ndarray
+    all_gains: tuple[np.ndarray, ...]
     statistics: Statistics
     tolerance: float
     layout: Layout
@@ -109,75 +95,108 @@ class Solution:
         return self.measured.residual
 
     @cached_property
-    def trajectories(self) -> dict[str, np.ndarray]:
-        """Every state (stages, size) and control (steps, size) by name."""
-        return self.layout.by_name(self.point.z)
+    def phases(self) -> dict[str, Motion]:
+        """Every phase by name, each before those that follow it."""
+        found: list[Motion] = []
+        for i, span in enumerate(self.layout.phases):
+            begin = float(found[span.parent].times[-1]) if span.parent >= 0 else 0.0
+            found.append(Motion(self.layout, i, self.point, self.measured, self.all_gains[i], begin))
+        return {motion.name: motion for motion in found}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self.trajectories:
-            raise KeyError(f"a Solution has no '{name}'; its trajectories are {', '.join(self.trajectories)}")
-        return self.trajectories[name]
+        having = [motion for motion in self.phases.values() if name in motion.trajectories]
+        if len(having) == 1:
+            return having[0].trajectories[name]
+        if having:
+            raise KeyError(
+                f"'{name}' is in several phases, expected for instance .phases['{having[0].name}']['{name}']"
+            )
+        raise KeyError(f"a Solution has no '{name}'; its trajectories are {', '.join(self._names())}")
 
     def __getattr__(self, name: str) -> np.ndarray:
         # Only names the class does not have come here; a copy in the making has no fields to look in.
-        if not name.startswith("_") and "point" in self.__dict__ and name in self.trajectories:
-            return self.trajectories[name]
-        known = f"; its trajectories are {', '.join(self.trajectories)}" if "point" in self.__dict__ else ""
-        raise AttributeError(f"a Solution has no '{name}'{known}")
+        if not name.startswith("_") and "point" in self.__dict__:
+            try:
+                return self[name]
+            except KeyError as error:
+                raise AttributeError(error.args[0]) from None
+        raise AttributeError(f"a Solution has no '{name}'")
+
+    def _names(self) -> dict[str, None]:
+        return dict.fromkeys(name for motion in self.phases.values() for name in motion.trajectories)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.trajectories]
+        return [*super().__dir__(), *self._names()]
 
-    @cached_property
+    def branch(self, last: str | None = None) -> list[Motion]:
+        """The phases one after another, to the one named `last`; if not named, to the end of the first branch."""
+        motions, spans = list(self.phases.values()), self.layout.phases
+        if last is not None and last not in self.phases:
+            raise ProblemError(f"branch: there is no phase '{last}'; the phases are {', '.join(self.phases)}")
+        at = [span.name for span in spans].index(last) if last is not None else 0
+        while last is None and any(span.parent == at for span in spans):
+            at = next(i for i, span in enumerate(spans) if span.parent == at)
+        path = []
+        while at >= 0:
+            path.insert(0, motions[at])
+            at = spans[at].parent
+        return path
+
+    @property
+    def guess(self) -> dict:
+        """The motion as a guess for another solve."""
+        if len(self.phases) == 1:
+            return self.trajectories
+        return {name: motion.trajectories for name, motion in self.phases.items()}
+
+    # What belongs to a phase, where there is only one.
+
+    @property
+    def _motion(self) -> Motion:
+        if len(self.phases) > 1:
+            first = next(iter(self.phases))
+            raise ProblemError(f"this motion has the phases {', '.join(self.phases)}: ask one, .phases['{first}']")
+        return next(iter(self.phases.values()))
+
+    @property
+    def trajectories(self) -> dict[str, np.ndarray]:
+        """Every state (stages, size) and control (steps, size) by name."""
+        return self._motion.trajectories
+
+    @property
     def times(self) -> np.ndarray:
         """The time of every stage (stages,), in s; the number of the stage where no step was stated."""
-        layout = self.layout
-        step = self.trajectories["duration"][0, 0] / layout.steps if layout.free_duration else layout.step
-        return np.arange(layout.steps + 1) * (1.0 if step is None else step)
+        return self._motion.times
 
     @property
     def duration(self) -> float:
-        """The time of the last stage, in s."""
-        return float(self.times[-1])
+        """The time of the last stage, in s; of a tree, the longest."""
+        return max(float(motion.times[-1]) for motion in self.phases.values())
 
-    @cached_property
+    @property
+    def gains(self) -> np.ndarray:
+        """(steps, nu, nx): the feedback about the motion, see `Motion`."""
+        return self._motion.gains
+
+    @property
     def constraints(self) -> dict[str, ConstraintValues]:
         """Every constraint by name; those that make the states follow each other are "dynamics of q" and so on."""
-        return {name: self._constraint(name) for name in self.layout.constraint_names()}
+        return self._motion.constraints
 
     @property
     def multipliers(self) -> dict[str, np.ndarray]:
         """Of every constraint by name: (stages of the constraint, rows)."""
-        return {name: constraint.multipliers for name, constraint in self.constraints.items()}
+        return self._motion.multipliers
 
-    @cached_property
+    @property
     def limits(self) -> dict[str, ConstraintValues]:
         """The limits of every state and control by its name, seen as a constraint on it."""
-        layout = self.layout
-        parts = (layout.by_name(vector) for vector in (layout.along_z("lower"), layout.along_z("upper"), self.point.w))
-        return {
-            name: ConstraintValues(np.arange(len(values)), values, low, high, multipliers)
-            for (name, values), low, high, multipliers in zip(
-                self.trajectories.items(), *(part.values() for part in parts)
-            )
-        }
+        return self._motion.limits
 
-    @cached_property
+    @property
     def parameters(self) -> dict[str, np.ndarray]:
         """The values the problem was solved for, by name."""
-        return self.layout.parameters_by_name(self.point.parameters, self.point.of_stages)
-
-    def _constraint(self, name: str) -> ConstraintValues:
-        pieces = [piece for piece in self.layout.pieces if piece.name == name]
-        stages = sorted({stage for piece in pieces for stage in range(*piece.stages)})
-        shape = len(stages), 1 + max(row for piece in pieces for row in piece.rows)
-        found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(4)))
-        for piece in pieces:
-            where = np.ix_([stages.index(stage) for stage in range(*piece.stages)], piece.rows)
-            found.values[where] = self.measured.rows[piece.places]
-            found.lower[where], found.upper[where] = piece.lower, piece.upper
-            found.multipliers[where] = self.point.y[piece.places]
-        return found
+        return self._motion.parameters
 
     # --- what it says of itself
 
@@ -226,11 +245,13 @@ class Solution:
 
         return plot(self, path, show)
 
-    def animate(self, path: str | Path, model: Model, q: str = "q") -> Path:
-        """Write the motion of a robot as a stand-alone HTML page; q is the name of its configuration."""
+    def animate(self, path: str | Path, model: Model, q: str = "q", last: str | None = None) -> Path:
+        """Write the motion of a robot as a stand-alone HTML page; q is the name of its configuration, and `last` the
+        phase to which it is shown, see `branch`.
+        """
         from .animation import animate
 
-        return animate(self, path, model, q)
+        return animate(self, path, model, q, last)
 
     def save(self, path: str | Path) -> Path:
         """Write everything but the solver to a file (.npz)."""

@@ -1,16 +1,20 @@
 """From a statement to stages: which expressions stand on which stages, in the form that the interior point takes.
 
-Terms are cut between the steps, which have controls, and the last stage, which has none; terms with the same stages
-become one block, a function of (u, x, parameters, parameters of the stage) with rows
+The stages of all phases stand in a row, a phase before those that follow it. Terms are cut between the steps of a
+phase, which have its controls, and its last stage, whose controls are what is chosen for the phases that follow; terms
+with the same stages become one block, a function of (u, x, shared parameters, parameters of the stage, parameters of
+the child) with rows
 
-    objective (0 or 1), next state (0 or nx), equalities, inequalities
+    objective (0 or 1), next state (0 or nx of the child), equalities, inequalities
 
-so that what all steps share is compiled once and evaluated several stages at a time.
+so that what all steps share is compiled once and evaluated several stages at a time. The anchors of states on manifolds
+are parameters of their stage; a next state is given in the coordinates about the child's anchors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import casadi as ca
@@ -19,21 +23,105 @@ import numpy as np
 from ..adjoint import expand
 from ..riccati import ProblemError
 from . import integrators
-from .problem import Problem, Term
+from .problem import Problem
+from .statement import Term, Variable
+
+NOTHING = ca.SX(0, 1)
+
+
+@dataclass(eq=False)
+class Phase:
+    """A problem among the stages: `first` is its first stage, `parent` the phase before it (-1: none), and `following`
+    are those after it. u, x, p, p_stage: columns of controls, coordinates of the states, shared parameters, and what
+    each stage has of its own: parameters and anchors.
+    """
+
+    problem: Problem
+    first: int
+    parent: int
+    following: list[int] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """The last stage."""
+        return self.first + self.problem.steps
+
+    @cached_property
+    def u(self) -> ca.SX:
+        return _column(v.symbol for v in self.problem.controls)
+
+    @cached_property
+    def x(self) -> ca.SX:
+        return _column(v.symbol for v in self.problem.states)
+
+    @cached_property
+    def p(self) -> ca.SX:
+        return _column(v.symbol for v in self.problem.parameters if not v.per_stage)
+
+    @cached_property
+    def p_stage(self) -> ca.SX:
+        own = (v.symbol for v in self.problem.parameters if v.per_stage)
+        return _column([*own, *(v.anchor for v in self.problem.states)])
+
+    @cached_property
+    def p_next(self) -> ca.SX:
+        """Symbols for the p_stage of the first stage of this phase, or of its next: what a parent sees of it."""
+        on_manifold = any(v.manifold.units for v in self.problem.states)
+        return ca.SX.sym("following", self.p_stage.numel()) if on_manifold else NOTHING
+
+    @cached_property
+    def choices(self) -> tuple[Variable, ...]:
+        """What is chosen at the last stage for the phases that follow."""
+        return tuple(v for link in self.problem.links for v in link.choices)
+
+    @cached_property
+    def chosen(self) -> ca.SX:
+        return _column(v.symbol for v in self.choices)
+
+    def arrived(self, states: dict[str, ca.SX]) -> ca.SX:
+        """States of this phase by name, as coordinates about the anchors in p_next."""
+        at, parts = self.p_stage.numel() - sum(v.manifold.anchors for v in self.problem.states), []
+        for v in self.problem.states:
+            end, state = at + v.manifold.anchors, states[v.name]
+            parts.append(v.manifold.chart(self.p_next[at:end], state) if v.manifold.units else state)
+            at = end
+        return ca.vertcat(*parts)
+
+    def still(self, expression: ca.SX) -> ca.SX:
+        """An expression at zero increments of the states on manifolds."""
+        increments = [
+            v.symbol[j]
+            for v in self.problem.states
+            for j in range(v.size)
+            if v.manifold.units and j not in v.manifold.plain_coordinates
+        ]
+        if not increments:
+            return expression
+        return ca.sparsify(ca.substitute(expression, ca.vertcat(*increments), ca.SX.zeros(len(increments), 1)))
 
 
 @dataclass(eq=False)
 class Block:
-    """Terms on a run of stages, as one function. `names` has one entry a row: (term, row of the term)."""
+    """Terms on a run of stages of one phase, as one function; child: the child of its first stage, or -1."""
 
+    phase: Phase
     stages: range
     terms: list[Term]
     at_equality: int = 0
     at_inequality: int = 0
+    child: int = -1
+    entering: Phase | None = None
     objective: ca.SX | None = None
     next: ca.SX | None = None
     equalities: list[Term] = field(default_factory=list)
     inequalities: list[Term] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> list[ca.SX]:
+        """u, x, shared parameters, parameters of the stage, parameters of the child."""
+        phase = self.phase
+        u = phase.u if self.stages[0] < phase.last else phase.chosen
+        return [u, phase.x, phase.p, phase.p_stage, NOTHING if self.entering is None else self.entering.p_next]
 
     @property
     def rows(self) -> ca.SX:
@@ -41,8 +129,8 @@ class Block:
         parts = [part for part in (self.objective, self.next) if part is not None]
         return ca.vertcat(*parts, *(term.expression for term in [*self.equalities, *self.inequalities]))
 
-    @property
     def names(self) -> list[tuple[str, int]]:
+        """One entry a row: (term, row of the term)."""
         names = [("objective", 0)] if self.objective is not None else []
         names += [("dynamics", i) for i in range(0 if self.next is None else self.next.numel())]
         return names + [
@@ -52,18 +140,63 @@ class Block:
 
 @dataclass(eq=False)
 class Transcription:
-    """A problem as stages. u, x, p, p_stage: columns of all controls, states, shared and per-stage parameters."""
+    """A problem as stages."""
 
     problem: Problem
-    u: ca.SX
-    x: ca.SX
-    p: ca.SX
-    p_stage: ca.SX
+    phases: list[Phase]
     blocks: list[Block]
 
     @property
     def stages(self) -> int:
-        return self.problem.steps + 1
+        return self.phases[-1].last + 1
+
+    @cached_property
+    def nu(self) -> list[int]:
+        """The number of controls at every stage."""
+        return [n for p in self.phases for n in [*[p.u.numel()] * p.problem.steps, p.chosen.numel()]]
+
+    @cached_property
+    def nx(self) -> list[int]:
+        """The number of states' coordinates at every stage."""
+        return [p.x.numel() for p in self.phases for _ in range(p.problem.steps + 1)]
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """The stage before every stage, -1 for the first."""
+        found = list(range(-1, self.stages - 1))
+        for phase in self.phases:
+            found[phase.first] = self.phases[phase.parent].last if phase.parent >= 0 else -1
+        return found
+
+    @cached_property
+    def at_z(self) -> np.ndarray:
+        """Where the (u, x) of every stage start in z; one more entry for the end."""
+        return _starts(np.add(self.nu, self.nx))
+
+    def run(self, block: Block) -> slice:
+        """The part of z that a block's stages are."""
+        return slice(int(self.at_z[block.stages[0]]), int(self.at_z[block.stages[-1] + 1]))
+
+    @cached_property
+    def at_dynamics(self) -> np.ndarray:
+        """Where the rows that lead to every stage start in y; the first stage has none."""
+        return _starts([0, *self.nx[1:]])
+
+    @cached_property
+    def choices(self) -> np.ndarray:
+        """(n, 2) places in z: what is chosen at the end of a phase, and the state of the next that it becomes."""
+        pairs = []
+        for phase in self.phases:
+            here = int(self.at_z[phase.last])
+            for i, link in zip(phase.following, phase.problem.links):
+                first = self.phases[i].first
+                there, at = int(self.at_z[first]) + self.nu[first], {}
+                for v in link.phase.states:
+                    at[v.name], there = there, there + v.size
+                for v in link.choices:
+                    pairs += [(here + j, at[v.name] + j) for j in range(v.size)]
+                    here += v.size
+        return np.array(pairs, dtype=int).reshape(-1, 2)
 
     def count(self, kind: str) -> list[int]:
         """Rows of "equalities" or "inequalities" at every stage."""
@@ -74,70 +207,118 @@ class Transcription:
         return rows
 
     def functions(self, block: Block, hessian: str) -> tuple[ca.Function, ca.Function]:
-        """(u, x, p, p_stage) -> rows, and (u, x, p, p_stage, weights) -> Jacobian, lower triangle of the Hessian."""
-        u = self.u if block.stages[0] < self.problem.steps else ca.SX(0, 1)
-        inputs = [u, self.x, self.p, self.p_stage]
+        """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian."""
+        inputs, still = block.inputs, block.phase.still
         weights = ca.SX.sym("weight", block.rows.numel())
-        expansion = expand(ca.vertcat(u, self.x), block.rows, weights, self._kind(block, hessian))
+        expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self._kind(block, hessian))
         name = f"stages_{block.stages[0]}_{block.stages[-1]}"
         values = ca.Function(f"{name}_values", inputs, [ca.densify(expansion.values)])
-        derivatives = ca.Function(
-            f"{name}_derivatives", [*inputs, weights], [expansion.jacobian, ca.tril(expansion.hessian)]
-        )
-        return values, derivatives
+        outputs = [still(expansion.jacobian), still(ca.tril(expansion.hessian))]
+        return values, ca.Function(f"{name}_derivatives", [*inputs, weights], outputs)
 
     @staticmethod
     def _kind(block: Block, hessian: str) -> str:
         # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
         return "no-dynamics" if hessian == "gauss-newton" and block.objective is None else hessian
 
+    @staticmethod
+    def recentring(phase: Phase) -> ca.Function | None:
+        """(x, p_stage) -> the same with every state on a manifold at zero increments; None where there is none."""
+        if not phase.p_next.numel():
+            return None
+        states = phase.problem.states
+        parts = [v.manifold.recentred(v.symbol, v.anchor) for v in states]
+        own = phase.p_stage[: phase.p_stage.numel() - sum(v.manifold.anchors for v in states)]
+        outputs = [ca.vertcat(*(x for x, _ in parts)), ca.vertcat(own, *(anchor for _, anchor in parts))]
+        return ca.Function("recentre", [phase.x, phase.p_stage], [ca.densify(output) for output in outputs])
+
 
 def transcribe(problem: Problem) -> Transcription:
     """Turn a statement into stages; says what is still missing in it."""
+    phases = _phases(problem)
+    names = [phase.problem.name for phase in phases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProblemError(f"build: two phases are named '{name}', expected Problem(..., name=) to tell them apart")
+    for phase in phases:
+        _check(phase.problem)
+    blocks, filled = [], np.zeros((phases[-1].last + 1, 2), dtype=int)  # equalities and inequalities so far
+    for phase in phases:
+        groups: dict[tuple[int, ...], list[Term]] = {}
+        for term in _terms(phase):
+            for part in (
+                tuple(phase.first + k for k in term.stages if k < phase.problem.steps),
+                (phase.last,) * (phase.problem.steps in term.stages),
+            ):
+                if part:
+                    groups.setdefault(part, []).append(term)
+        blocks += _blocks(phase, groups, filled)
+        blocks += [_entry(phase, phases[i], link.entry) for i, link in zip(phase.following, phase.problem.links)]
+    return Transcription(problem, phases, blocks)
+
+
+def _phases(problem: Problem) -> list[Phase]:
+    """All phases, each before those that follow it."""
+    found: list[Phase] = []
+
+    def add(problem: Problem, parent: int) -> None:
+        found.append(Phase(problem, found[-1].last + 1 if found else 0, parent))
+        here = len(found) - 1
+        for link in problem.links:
+            found[here].following.append(len(found))
+            add(link.phase, here)
+
+    add(problem, -1)
+    return found
+
+
+def _check(problem: Problem) -> None:
+    where = "build" if not problem.links and problem.follows is None else f"build: phase '{problem.name}'"
     if not problem.states:
-        raise ProblemError("build: the problem has no state, expected at least one; see Problem.state")
+        raise ProblemError(f"{where}: the problem has no state, expected at least one; see Problem.state")
     missing = [v.name for v in problem.states if v.name not in problem.dynamics]
     if missing:
-        raise ProblemError(f"build: state {', '.join(missing)} has no dynamics; say them with derivative or next")
-    steps = tuple(range(problem.steps))
-    terms = [Term("dynamics", "next", next_state(problem), steps), *problem.terms]
-    groups: dict[tuple[int, ...], list[Term]] = {}
-    for term in terms:
-        for part in (
-            tuple(k for k in term.stages if k < problem.steps),
-            (problem.steps,) * (problem.steps in term.stages),
-        ):
-            if part:
-                groups.setdefault(part, []).append(term)
-    shared = [v.symbol for v in problem.parameters if not v.per_stage]
-    own = [v.symbol for v in problem.parameters if v.per_stage]
-    return Transcription(
-        problem,
-        u=ca.vertcat(ca.SX(0, 1), *(v.symbol for v in problem.controls)),
-        x=ca.vertcat(*(v.symbol for v in problem.states)),
-        p=ca.vertcat(ca.SX(0, 1), *shared),
-        p_stage=ca.vertcat(ca.SX(0, 1), *own),
-        blocks=_blocks(groups, problem.steps + 1),
-    )
+        raise ProblemError(f"{where}: state {', '.join(missing)} has no dynamics; say them with derivative or next")
+    for link in problem.links:
+        given = [*link.entry, *(v.name for v in link.choices)]
+        late = [v.name for v in link.phase.states if v.name not in given]
+        if late:
+            raise ProblemError(f"{where}: state {', '.join(late)} of '{link.phase.name}' was added after "
+                               "then(...), expected all states before it")  # fmt: skip
 
 
-def next_state(problem: Problem) -> ca.SX:
-    """All states at the next stage, in the order of the states."""
-    if problem.discrete or set(problem.dynamics) == {"duration"}:
-        return ca.vertcat(*(problem.dynamics[v.name] for v in problem.states))
+def _terms(phase: Phase) -> list[Term]:
+    """The statement's terms, with the step to the next stage as the first."""
+    problem = phase.problem
+    following = phase.arrived(next_states(problem))
+    return [Term("dynamics", "next", following, tuple(range(problem.steps))), *problem.terms]
+
+
+def next_states(problem: Problem) -> dict[str, ca.SX]:
+    """All states at the next stage, by name."""
+    if problem.discrete or set(problem.dynamics) == set(problem.held):
+        return problem.dynamics
     return integrators.step(problem)
 
 
-def _blocks(groups: dict[tuple[int, ...], list[Term]], stages: int) -> list[Block]:
+def _entry(phase: Phase, following: Phase, entry: dict[str, ca.SX]) -> Block:
+    """What leads from the last stage of a phase to the first of another."""
+    chosen = {v.name: v.value for link in phase.problem.links if link.phase is following.problem for v in link.choices}
+    rows = following.arrived({**entry, **chosen})
+    term = Term(f"entry into '{following.problem.name}'", "next", rows, (phase.problem.steps,))
+    return Block(phase, range(phase.last, phase.last + 1), [term], child=following.first, entering=following, next=rows)
+
+
+def _blocks(phase: Phase, groups: dict[tuple[int, ...], list[Term]], filled: np.ndarray) -> list[Block]:
     """The blocks of all groups. A block's rows come after the same number of others on each of its stages."""
-    blocks, filled = [], np.zeros((stages, 2), dtype=int)  # equalities and inequalities so far
+    blocks = []
     for group, terms in groups.items():
         rows = [
             sum(term.expression.numel() for term in terms if term.kind == kind) for kind in ("equality", "inequality")
         ]
         for run in _runs(group, filled):
             at_equality, at_inequality = filled[run[0]].tolist()
-            blocks.append(_block(range(run[0], run[-1] + 1), terms, at_equality, at_inequality))
+            blocks.append(_block(phase, range(run[0], run[-1] + 1), terms, at_equality, at_inequality))
             filled[run] += rows
     return blocks
 
@@ -152,12 +333,22 @@ def _runs(stages: tuple[int, ...], filled: np.ndarray) -> list[list[int]]:
     return [part.tolist() for part in np.split(np.array(stages), cuts)]
 
 
-def _block(stages: range, terms: list[Term], at_equality: int, at_inequality: int) -> Block:
-    block = Block(stages, terms, at_equality, at_inequality)
+def _block(phase: Phase, stages: range, terms: list[Term], at_equality: int, at_inequality: int) -> Block:
+    block = Block(phase, stages, terms, at_equality, at_inequality)
     objectives = [term.expression for term in terms if term.kind == "objective"]
     if objectives:
         block.objective = sum(objectives[1:], objectives[0])
     block.next = next((term.expression for term in terms if term.kind == "next"), None)
+    if block.next is not None:
+        block.child, block.entering = stages[0] + 1, phase
     block.equalities = [term for term in terms if term.kind == "equality"]
     block.inequalities = [term for term in terms if term.kind == "inequality"]
     return block
+
+
+def _column(parts) -> ca.SX:
+    return ca.vertcat(NOTHING, *parts)
+
+
+def _starts(sizes) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(int)

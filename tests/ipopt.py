@@ -7,6 +7,7 @@ from time import perf_counter
 import casadi as ca
 import numpy as np
 from trisweep.ocp.casadi_backend import assemble
+from trisweep.ocp.given import Given
 
 # Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.
 OPTIONS = {"tol": 1e-8, "max_iter": 1000, "print_level": 0, "sb": "yes"}
@@ -42,11 +43,12 @@ class Ipopt:
             import pytest
 
             pytest.skip("IPOPT's library cannot be loaded under the sanitizers; the native solve has been run")
-        self.program = program = assemble(solver.transcription)
+        self.program = program = assemble(solver.transcription, solver.layout)
         self.lower, self.upper = solver._bounds[:2]
-        shared, of_stages = solver._parameters(task.parameters)
-        self.parameters = np.concatenate([shared, of_stages.ravel()])
-        self.guess = solver._guess(task.guess)
+        given = Given(solver.transcription, solver.layout)
+        shared, of_stages = given.parameters(task.parameters)
+        self.guess = given.guess(task.guess, of_stages)
+        self.parameters = np.concatenate([shared, of_stages])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         options = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
         if cost_hessian:
@@ -77,9 +79,7 @@ class Ipopt:
     def residuals(self, solution) -> Residuals:
         """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
         program, point = self.program, solution.point
-        z, y = point.z, np.empty(len(program.kinds))
-        for letter, kind, sign in (("d", "dynamics", -1), ("e", "equality", 1), ("i", "inequality", 1)):
-            y[program.kinds == letter] = sign * point.y[solution.layout.kind(kind)]
+        z, y = point.z, np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places]
         rows = ca.MX.sym("y", len(y))
         gradient = ca.gradient(program.f + ca.dot(rows, program.g), program.z)
         both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)

@@ -10,6 +10,7 @@ import pytest
 import trisweep as ts
 from robot_oracles import ROBOTS, ours, states, twin
 from trisweep.dynamics import Constraint, ModelBuilder, ModelError, load_mjcf, load_urdf, random_tree
+from trisweep.dynamics.builder import align
 from trisweep.problems.robot import EXAMPLES, robot_file
 
 URDF = """
@@ -85,6 +86,18 @@ def test_limits_and_order_are_pinocchios(name):
 def test_bad_files_get_a_sentence(tmp_path, changes, sentence):
     with pytest.raises(ModelError, match=sentence):
         load_urdf(write(tmp_path, **changes))
+
+
+@pytest.mark.parametrize("only_z", [True, False])
+@pytest.mark.parametrize(
+    "axis", [(0, 0, -1), (1e-9, 0, -1), (0, 1e-7, 1), (-3e-8, -1, 0), (1, 1e-14, 0), (1e-3, 2e-3, -1), (0.6, 0, -0.8)]
+)
+def test_a_joint_moves_along_its_axis_however_close_to_another(axis, only_z):
+    axis = np.array(axis) / np.linalg.norm(axis)
+    k, R = align(axis, only_z)
+    np.testing.assert_allclose(R[:, k], axis, rtol=0, atol=1e-15 if only_z else 1e-12)
+    np.testing.assert_allclose(R.T @ R, np.eye(3), rtol=0, atol=1e-15)
+    assert np.linalg.det(R) > 0
 
 
 def test_a_mimic_joint_can_be_read_as_free(tmp_path):

@@ -136,6 +136,24 @@ def test_other_back_ends_give_the_same_answer(backend):
 
 
 @pytest.mark.skipif("TRISWEEP_SANITIZED" in os.environ, reason="the rivals cannot be loaded under the sanitizers")
+@pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
+def test_other_back_ends_neither_compile_nor_build_the_core(backend, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("asked for machine code")
+
+    ocp, x, u = rest_to_rest()
+    ours = solve(ocp)
+    monkeypatch.setattr("trisweep.ocp.solver.compile_function", refuse)
+    monkeypatch.setattr("trisweep.ocp.solver.core", None)
+    solver = ocp.build(backend=backend)
+    first, second = solver.solve(), solver.solve(guess=ours)
+    assert first.solved and second.solved and first.statistics.build_seconds > 0
+    np.testing.assert_allclose(second.x, ours.x, atol=1e-6)
+    short = solver.solve(settings=Settings(iterations=0))
+    assert not short.solved and short.statistics.iterations == 0
+
+
+@pytest.mark.skipif("TRISWEEP_SANITIZED" in os.environ, reason="the rivals cannot be loaded under the sanitizers")
 def test_a_problem_that_a_back_end_does_not_take_is_refused_with_its_reason():
     with pytest.raises(ProblemError, match=r"the backend 'fatrop' refuses this problem: .*number_of_eq_constraints"):
         contradiction().build(backend="fatrop").solve()

@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
     "adjoint": {"casadi"},
-    "dynamics": {"casadi", "yourdfpy", "mujoco", "riccati", "adjoint", "native"},
+    "dynamics": {"casadi", "mujoco", "riccati", "adjoint", "native"},
     "ocp": {"casadi", "matplotlib", "plotly", "rich", "riccati", "adjoint", "native", "dynamics"},
     "problems": {
         "casadi",
@@ -70,5 +70,18 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     """`import trisweep` and the Riccati room leave casadi, llvmlite and the plotting packages alone."""
     heavy = ("casadi", "llvmlite", "matplotlib", "scipy", "rich")
     code = f"import sys, trisweep, trisweep.riccati; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_first_solution_needs_neither_pictures_nor_tables():
+    """Plots, pages, tables and other readers are imported by who asks for them."""
+    late = ("matplotlib", "plotly", "rich", "scipy", "mujoco")
+    code = (
+        "import sys, trisweep as ts; ocp = ts.Problem(steps=5, step=0.1); arm = ts.robot('iiwa14'); "
+        "x, u = ocp.state('x'), ocp.control('u'); ocp.derivative(x=u); ocp.minimize(u**2); "
+        "ocp.constrain('end', x, equals=1, at='end'); assert ocp.build().solve().solved; "
+        f"print([m for m in {late} if m in sys.modules])"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

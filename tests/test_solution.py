@@ -142,13 +142,13 @@ def test_gains_are_the_riccati_recursion_on_a_linear_problem():
 
 def independent_residual(solver, solution):
     """Stationarity, rows and multipliers through the whole problem as one CasADi program."""
-    program = assemble(solver.transcription)
+    program = assemble(solver.transcription, solver.layout)
     layout, point = solution.layout, solution.point
     y = np.zeros(program.g.numel())
     # The program's rows stand stage by stage, x_next - F, equalities, inequalities; ours kind by kind.
     for kind, letter, sign in (("dynamics", "d", -1.0), ("equality", "e", 1.0), ("inequality", "i", 1.0)):
         y[program.kinds == letter] = sign * point.y[layout.kind(kind)]
-    p = np.concatenate([point.parameters, point.of_stages.ravel()])
+    p = np.concatenate([point.parameters, point.of_stages])
     lagrangian = program.f + ca.dot(y, program.g)
     function = ca.Function("parts", [program.z, program.p], [program.f, program.g, ca.gradient(lagrangian, program.z)])
     f, g, slope = (np.array(part).ravel() for part in function(point.z, p))
@@ -175,7 +175,7 @@ def test_check_agrees_with_the_problem_as_one_program(solver, iterations):
 
 
 def test_multipliers_are_those_of_ipopt(solver, solution):
-    program = assemble(solver.transcription)
+    program = assemble(solver.transcription, solver.layout)
     options = {"ipopt.tol": 1e-10, "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
     ipopt = ca.nlpsol("ipopt", "ipopt", {"x": program.z, "p": program.p, "f": program.f, "g": program.g}, options)
     layout = solution.layout
@@ -321,7 +321,7 @@ def test_other_files_get_a_sentence(solution, tmp_path):
     arrays = dict(np.load(whole))
     header = json.loads(str(arrays["header"]))
     np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
-    with pytest.raises(ProblemError, match="has version 99, expected 1"):
+    with pytest.raises(ProblemError, match="has version 99, expected 2"):
         Solution.load(newer)
     np.savez(short, **arrays | {"z": arrays["z"][:-1]})
     with pytest.raises(ProblemError, match="is damaged"):

@@ -14,9 +14,9 @@ class Solver {
 public:
     Solver(const std::vector<int>& nx, const std::vector<int>& nu, const std::vector<int>& equalities,
            const std::vector<int>& inequalities, const std::vector<int>& parent, const std::vector<Block>& blocks,
-           int parameters, int stage_parameters)
+           const std::vector<Chart>& charts, int parameters, int stage_parameters)
         : riccati(nx, nu, equalities, parent, true),
-          horizon(riccati, blocks, inequalities, parameters, stage_parameters),
+          horizon(riccati, blocks, charts, inequalities, parameters, stage_parameters),
           program(riccati, horizon),
           point(program),
           restoration(program) {
@@ -28,9 +28,8 @@ public:
         point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
     }
 
-    void set_parameters(Vector shared, Matrix of_stages) {
-        expect(shared.size() == std::size_t(horizon.parameter_count) && of_stages.shape(0) == riccati.stages.size() &&
-                   of_stages.shape(1) == std::size_t(horizon.stage_parameter_count),
+    void set_parameters(Vector shared, Vector of_stages) {
+        expect(shared.size() == std::size_t(horizon.parameter_count) && of_stages.size() == std::size_t(horizon.stage_parameter_count),
                "parameters have the wrong size");
         std::copy_n(shared.data(), shared.size(), horizon.parameters);
         std::copy_n(of_stages.data(), of_stages.size(), horizon.stage_parameters);
@@ -148,6 +147,9 @@ public:
                 *scale_c++ = horizon.inequality_scale[i];
             }
         }
+        double* to_own;
+        out["of_stages"] = new_array({std::size_t(horizon.stage_parameter_count)}, to_own);
+        std::copy_n(horizon.stage_parameters, horizon.stage_parameter_count, to_own);
         out["objective"] = point.f / f;
         out["objective_scale"] = f;
         out["seconds"] = seconds;
@@ -298,6 +300,12 @@ void bind_interior_point(nb::module_& m) {
         .def(nb::init<>())
         .def_rw("first", &Block::first)
         .def_rw("count", &Block::count)
+        .def_rw("child", &Block::child)
+        .def_rw("at_shared", &Block::at_shared)
+        .def_rw("at_own", &Block::at_own)
+        .def_rw("own_stride", &Block::own_stride)
+        .def_rw("at_following", &Block::at_following)
+        .def_rw("following_stride", &Block::following_stride)
         .def_rw("objective", &Block::objective)
         .def_rw("next", &Block::next)
         .def_rw("equalities", &Block::equalities)
@@ -315,6 +323,15 @@ void bind_interior_point(nb::module_& m) {
         .def("set_derivatives", [](Block& b, std::uintptr_t address, std::int64_t work) {
             b.derivatives = reinterpret_cast<Evaluate>(address), b.derivatives_work = work;
         });
+    nb::class_<Chart>(m, "Chart", "A change of coordinates on a run of stages; see native/src/horizon.hpp.")
+        .def(nb::init<>())
+        .def_rw("first", &Chart::first)
+        .def_rw("count", &Chart::count)
+        .def_rw("at_own", &Chart::at_own)
+        .def_rw("own", &Chart::own)
+        .def("set_recentre", [](Chart& c, std::uintptr_t address, std::int64_t work) {
+            c.recentre = reinterpret_cast<Evaluate>(address), c.work = work;
+        });
     nb::class_<Settings>(m, "Settings")
         .def(nb::init<>())
         .def_rw("tolerance", &Settings::tolerance)
@@ -326,7 +343,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("warm_start", &Settings::warm_start);
     nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,
-                      const std::vector<int>&, const std::vector<Block>&, int, int>())
+                      const std::vector<int>&, const std::vector<Block>&, const std::vector<Chart>&, int, int>())
         .def("set_parameters", &Solver::set_parameters)
         .def("set_bounds", &Solver::set_bounds)
         .def("set_guess", &Solver::set_guess)

@@ -72,6 +72,13 @@ public:
         return finite;
     }
 
+    // The reference keeps its distance.
+    void recentre(double* v) override {
+        for (int i = 0; i < base.size_v; ++i) reference[i] -= v[i];
+        base.recentre(v);
+        for (int i = 0; i < base.size_v; ++i) reference[i] += v[i];
+    }
+
     const double* gradient() const override { return gradient_v; }
 
     double base_objective = 0.0, base_infeasibility = 0.0;  // of the base problem, at the point evaluated last

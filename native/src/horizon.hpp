@@ -17,11 +17,14 @@ namespace trisweep {
 using Evaluate = void (*)(const double* const* inputs, const std::int64_t* input_strides, double* const* outputs,
                           const std::int64_t* output_strides, std::int64_t count, double* work);
 
-// What Python hands over for each block. Inputs of `values`: u, x, parameters, parameters of the stage; output: the rows
-// above. `derivatives` takes a weight for each row too, and gives the nonzeros of the Jacobian and of the lower triangle
-// of the Hessian of the weighted sum, whose places in (rows, u and x) are given here.
+// What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
+// the child, whose chart the next state is given in; output: the rows above. `derivatives` takes a weight for each row too,
+// and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
+// (rows, u and x) are given here.
 struct Block {
     int first = 0, count = 0;
+    int child = -1;  // of the first stage; those of the others follow it
+    int at_shared = 0, at_own = 0, own_stride = 0, at_following = 0, following_stride = 0;  // places of the parameters
     int objective = 0, next = 0, equalities = 0, inequalities = 0;
     int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
     int lanes = 1;  // stages that the functions compute at a time
@@ -30,6 +33,15 @@ struct Block {
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
 
     int rows() const { return objective + next + equalities + inequalities; }
+};
+
+// A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
+// stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
+struct Chart {
+    int first = 0, count = 0;
+    int at_own = 0, own = 0;  // place and number of the parameters of a stage
+    Evaluate recentre = nullptr;
+    std::int64_t work = 0;
 };
 
 // Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
@@ -45,9 +57,13 @@ struct Multipliers {
 
 class Horizon {
 public:
-    Horizon(Riccati& riccati, std::vector<Block> blocks, const std::vector<int>& inequalities, int parameters,
-            int stage_parameters)
-        : riccati(riccati), blocks(std::move(blocks)), parameter_count(parameters), stage_parameter_count(stage_parameters) {
+    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Chart> charts, const std::vector<int>& inequalities,
+            int parameters, int stage_parameters)
+        : riccati(riccati),
+          blocks(std::move(blocks)),
+          charts(std::move(charts)),
+          parameter_count(parameters),
+          stage_parameter_count(stage_parameters) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             inequality_count.push_back(inequalities[k]);
             at_c.push_back(size_c);
@@ -113,14 +129,29 @@ public:
         return finite;
     }
 
+    // Make the present place of every state on a manifold the origin of its coordinates.
+    void recentre(double* z) {
+        for (const Chart& chart : charts) {
+            const Riccati::Stage& s = riccati.stages[chart.first];
+            double *x = z + s.at_z + s.up, *own = stage_parameters + chart.at_own;
+            const double* inputs[] = {x, own};
+            double* outputs[] = {moved_x, moved_own};
+            const std::int64_t from[] = {s.n, chart.own}, to[] = {s.nx, chart.own};
+            chart.recentre(inputs, from, outputs, to, chart.count, work[0].data());
+            for (int k = 0; k < chart.count; ++k) std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
+            std::copy_n(moved_own, std::ptrdiff_t(chart.count) * chart.own, own);
+        }
+    }
+
     double* C(int stage) const { return inequality_rows[stage]; }  // (n, inequalities): rows as columns along z
 
     Riccati& riccati;
     std::vector<Block> blocks;
+    std::vector<Chart> charts;
     std::vector<int> inequality_count, at_c;  // of each stage
     int size_c = 0;
     const int parameter_count, stage_parameter_count;
-    double *parameters, *stage_parameters;  // shared; (stages, stage_parameter_count)
+    double *parameters, *stage_parameters;  // shared; of all stages in a row
     double* gradient;                       // of the objective, along z
     double objective_scale = 1.0;
     double *dynamics_scale, *equality_scale, *inequality_scale;
@@ -137,7 +168,7 @@ private:
     void lay_out(Arena& a) {
         const int stages = int(riccati.stages.size());
         parameters = a.vector(parameter_count);
-        stage_parameters = a.matrix(stage_parameter_count, stages);
+        stage_parameters = a.vector(stage_parameter_count);
         gradient = a.vector(riccati.size_z);
         dynamics_scale = a.vector(riccati.size_x);
         equality_scale = a.vector(riccati.size_g);
@@ -154,6 +185,13 @@ private:
             hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
             most_work = std::max({most_work, block.values_work, block.derivatives_work});
         }
+        int most_x = 0, most_own = 0;
+        for (const Chart& chart : charts) {
+            most_x = std::max(most_x, chart.count * riccati.stages[chart.first].nx);
+            most_own = std::max(most_own, chart.count * chart.own);
+            most_work = std::max(most_work, chart.work);
+        }
+        moved_x = a.vector(most_x), moved_own = a.vector(most_own);
     }
 
     // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
@@ -193,7 +231,7 @@ private:
             if (!(std::fabs(row[r]) <= 1e300)) return false;
         row += block.objective;
         if (block.next) {
-            const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
+            const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
             const double* x = z + child.at_z + child.up;
             for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
         }
@@ -212,12 +250,14 @@ private:
 
     void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
               double* const* results, const std::int64_t* result_strides, double* work) {
-        const int stage = block.first + first;
-        const Riccati::Stage& s = riccati.stages[stage];
-        const double* inputs[] = {z + s.at_z, z + s.at_z + s.up, parameters,
-                                  stage_parameters + std::ptrdiff_t(stage) * stage_parameter_count,
+        const Riccati::Stage& s = riccati.stages[block.first + first];
+        const double* inputs[] = {z + s.at_z,
+                                  z + s.at_z + s.up,
+                                  parameters + block.at_shared,
+                                  stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
+                                  stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
                                   weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
-        const std::int64_t strides[] = {s.n, s.n, 0, stage_parameter_count, block.rows()};
+        const std::int64_t strides[] = {s.n, s.n, 0, block.own_stride, block.following_stride, block.rows()};
         function(inputs, strides, results, result_strides, last - first, work);
     }
 
@@ -226,7 +266,7 @@ private:
         for (int stage = block.first + first; stage < block.first + last; ++stage) {
             if (block.objective) *to++ = objective_scale;
             if (block.next) {
-                const Riccati::Stage& child = riccati.stages[riccati.stages[stage].first_child];
+                const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
                 scaled(block.next, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
                 to += block.next;
             }
@@ -275,7 +315,7 @@ private:
             gradient[s.at_z + p.gradient[t]] += entry, check += entry;
         }
         if (block.next) {
-            double* E = riccati.stages[s.first_child].E;
+            double* E = riccati.stages[block.child + stage - block.first].E;
             for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]], check += E[p.next[t]];
         }
         const double* equality = equality_scale + at_equality(block, stage);
@@ -296,6 +336,7 @@ private:
     std::int64_t most_work = 0;             // doubles of work area
     std::vector<std::vector<double>> work;  // of each thread
     std::vector<int> fault;                 // of each thread: the first stage at fault, or -1
+    double *moved_x, *moved_own;
 };
 
 }  // namespace trisweep

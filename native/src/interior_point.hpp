@@ -376,6 +376,7 @@ private:
         std::swap(r, r_trial);
         f = objective;
         violation = violation_of(r);
+        program.recentre(v);
         program.refresh_gaps(v);
         take_dual_steps(program, alpha_dual, mu);
         taken.alpha_primal = alpha, taken.alpha_dual = alpha_dual;

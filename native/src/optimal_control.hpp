@@ -101,6 +101,8 @@ public:
         return finite;
     }
 
+    void recentre(double* v) override { horizon.recentre(v); }
+
     const double* gradient() const override { return gradient_v; }
 
     void add_transposed_product(const double* y, double* out) const override {

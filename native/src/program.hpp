@@ -48,6 +48,8 @@ public:
     virtual bool evaluate(const double* v, double& f, double* r) = 0;
     // Gradient, J and W at (v, y). False where a number is not finite.
     virtual bool differentiate(const double* v, const double* y) = 0;
+    // Change to coordinates whose origin is v, where v lies on a manifold.
+    virtual void recentre(double*) {}
     virtual const double* gradient() const = 0;
     // out += J' y
     virtual void add_transposed_product(const double* y, double* out) const = 0;

@@ -1,4 +1,4 @@
-"""Build once, solve often: parameters are given with every solve, and the last answer is the next guess.
+"""Build once, solve often: parameters are given with every solve, and the last answer starts the next one.
 
 A cart of 1 kg follows a path that is known some seconds ahead, from wherever it happens to be.
 """
@@ -23,7 +23,7 @@ solver = ocp.build()
 state, previous = np.array([0.5, 0.0]), None
 for k in range(20):
     ahead = np.sin(STEP * (k + np.arange(STEPS + 1)))
-    previous = solver.solve(guess=previous, now=state, path=ahead)
+    previous = solver.solve(warm_start=previous, now=state, path=ahead)  # with its multipliers
     state = previous.x[1]
     if k % 4 == 0:
         off = abs(state[0] - ahead[1])

@@ -23,7 +23,7 @@ public:
         arena.build([this](Arena& a) {
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &start, &start_low, &start_high})
                 *vector = a.vector(program.size_v);
-            start_y = a.vector(program.size_y);
+            start_y = a.vector(program.size_y), start_place = a.vector(program.size_place);
         });
         point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
     }
@@ -95,9 +95,10 @@ public:
                 return PyErr_CheckSignals() != 0;
             };
             const auto begin = Stopwatch::clock::now();
+            program.copy_place(start_place);
             status = prepare(false) ? point.run() : Status::not_finite;
             if ((status == Status::infeasible || status == Status::stalled) && scale_anew())
-                status = prepare(true) ? point.run() : Status::not_finite;
+                program.set_place(start_place), status = prepare(true) ? point.run() : Status::not_finite;
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
@@ -286,7 +287,7 @@ private:
     Restoration restoration;
     Arena arena;
     static constexpr double WARM_PUSH = 1e-8, LARGEST_DERIVATIVE = 100.0;
-    double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
+    double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y, *start_place;
     std::vector<Record> records_made;
     Status status = Status::stalled;
     double seconds = 0.0;

@@ -16,6 +16,7 @@ public:
     explicit Elastic(OptimalControl& base) : base(base) {
         size_v = base.size_v + 2 * base.size_y;
         size_y = base.size_y;
+        size_place = base.size_place ? base.size_place + base.size_v : 0;
         variables = base.variables + 2 * base.rows;
         rows = base.rows;
         arena.build([this](Arena& a) { lay_out(a); });
@@ -77,6 +78,18 @@ public:
         for (int i = 0; i < base.size_v; ++i) reference[i] -= v[i];
         base.recentre(v);
         for (int i = 0; i < base.size_v; ++i) reference[i] += v[i];
+    }
+
+    void copy_place(double* to) const override {
+        if (!size_place) return;
+        base.copy_place(to);
+        std::copy_n(reference, base.size_v, to + base.size_place);
+    }
+
+    void set_place(const double* from) override {
+        if (!size_place) return;
+        base.set_place(from);
+        std::copy_n(from + base.size_place, base.size_v, reference);
     }
 
     const double* gradient() const override { return gradient_v; }

@@ -20,6 +20,7 @@ class OptimalControl : public Program {
 public:
     OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
         size_v = riccati.size_z + horizon.size_c;
+        size_place = horizon.charts.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
@@ -102,6 +103,8 @@ public:
     }
 
     void recentre(double* v) override { horizon.recentre(v); }
+    void copy_place(double* to) const override { std::copy_n(horizon.stage_parameters, size_place, to); }
+    void set_place(const double* from) override { std::copy_n(from, size_place, horizon.stage_parameters); }
 
     const double* gradient() const override { return gradient_v; }
 

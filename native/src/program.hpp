@@ -39,6 +39,7 @@ public:
 
     int size_v = 0, size_y = 0;    // lengths of v and y, gaps included
     int variables = 0, rows = 0;   // without the gaps
+    int size_place = 0;
     Bounds lower, upper;
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
@@ -50,6 +51,9 @@ public:
     virtual bool differentiate(const double* v, const double* y) = 0;
     // Change to coordinates whose origin is v, where v lies on a manifold.
     virtual void recentre(double*) {}
+    // The coordinates themselves (size_place), for who wants to come back to a point in them.
+    virtual void copy_place(double*) const {}
+    virtual void set_place(const double*) {}
     virtual const double* gradient() const = 0;
     // out += J' y
     virtual void add_transposed_product(const double* y, double* out) const = 0;

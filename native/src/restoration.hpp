@@ -10,7 +10,7 @@ namespace trisweep {
 class Restoration {
 public:
     explicit Restoration(OptimalControl& base) : base(base), elastic(base), inner(elastic) {
-        arena.build([&](Arena& a) { rows = a.vector(base.size_y); });
+        arena.build([&](Arena& a) { rows = a.vector(base.size_y), place = a.vector(base.size_place); });
         inner.violation_factor = 1e8;  // it starts from a point whose rows p and n meet
         inner.restore = [this](InteriorPoint&) { return balance(); };
     }
@@ -33,6 +33,7 @@ public:
         double proximity = std::sqrt(inner.mu), least = INFINITY;
         for (int round = 0; round < ROUNDS; ++round, proximity *= LOOSER, inner.mu = LATER_MU) {
             inner.iteration = outer.iteration + 1;
+            base.copy_place(place);
             elastic.start(outer.v, outer.r, inner.mu, proximity, round == 0, inner.v);
             const Status status = inner.run();
             take_times(outer);
@@ -41,7 +42,7 @@ public:
             double violation = 0.0;
             for (int i = 0; i < base.size_y; ++i) violation += std::fabs(rows[i]);
             const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
-            if (ended && violation > BETTER * least) return Status::infeasible;
+            if (ended && violation > BETTER * least) return base.set_place(place), Status::infeasible;
             least = violation;
             std::copy_n(inner.v, base.size_v, outer.v);
             std::copy_n(rows, base.size_y, outer.r);
@@ -108,7 +109,7 @@ private:
     Elastic elastic;
     InteriorPoint inner;
     Arena arena;
-    double* rows;
+    double *rows, *place;  // of the base problem: at a point, and the coordinates that a round began in
 };
 
 }  // namespace trisweep

@@ -21,7 +21,7 @@ public:
         arena.build([&](Arena& a) {
             v = a.vector(size_v), dv = a.vector(size_v);
             y = a.vector(size_y), y_next = a.vector(size_y), r = a.vector(size_y);
-            lower = a.vector(size_v), upper = a.vector(size_v);
+            lower = a.vector(size_v), upper = a.vector(size_v), place = a.vector(program.size_place);
         });
     }
 
@@ -42,6 +42,7 @@ public:
         copy_all(v_now, y_now, r_now, dv_now, y_next_now, v, y, r, dv, y_next);
         std::copy_n(program.lower.dual, program.lower.count, lower);
         std::copy_n(program.upper.dual, program.upper.count, upper);
+        program.copy_place(place);
     }
 
     void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
@@ -49,6 +50,7 @@ public:
         copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
         std::copy_n(lower, program.lower.count, program.lower.dual);
         std::copy_n(upper, program.upper.count, program.upper.dual);
+        program.set_place(place);
         program.refresh_gaps(v_now);
     }
 
@@ -61,7 +63,7 @@ private:
 
     Arena arena;
     int size_v = 0, size_y = 0, shortened = 0, tried = 0, trials = FEWEST_TRIALS;
-    double *v, *dv, *y, *y_next, *r, *lower, *upper;
+    double *v, *dv, *y, *y_next, *r, *lower, *upper, *place;
 };
 
 }  // namespace trisweep

@@ -242,5 +242,6 @@ def _core_settings(settings: Settings, warm_start: bool):
     inner = core.Settings()
     inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
     inner.warm_start, inner.threads = warm_start, settings.threads
+    inner.adaptive = settings.barrier == "adaptive"
     inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
     return inner

@@ -1,6 +1,7 @@
 """The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
 
 import os
+from itertools import pairwise
 from types import SimpleNamespace
 
 import casadi as ca
@@ -307,6 +308,43 @@ def test_limits_of_iterations_and_time():
     assert (few.status, few.statistics.iterations) == ("iteration limit", 3)
     assert solver.solve(settings=Settings(seconds=1e-9)).status == "time limit"
     assert solver.solve(settings=Settings(iterations=0)).status == "iteration limit"
+
+
+# --- the adaptive barrier
+
+
+@pytest.mark.parametrize("name", ["truck_trailer_parking", "two_link_minimum_time", "particle_steering"])
+def test_the_adaptive_barrier_finds_the_same_optimum(name):
+    task = ready(name)
+    solver = task.build()
+    adaptive = solver.solve(task.guess, settings=Settings(barrier="adaptive"), **task.parameters)
+    assert adaptive.status == "solved"
+    oracle = Ipopt(task, solver, mu_strategy="adaptive").solve()
+    assert abs(adaptive.objective - oracle.objective) <= 1e-6 * max(1.0, abs(oracle.objective))
+    falls = [later.mu / now.mu for now, later in pairwise(adaptive.records)]
+    assert min(falls) < 1e-3  # the monotone rule takes mu^1.5 at most: less than this only from mu below 1e-6
+    assert adaptive.statistics.iterations <= 30
+
+
+@pytest.mark.parametrize(
+    ("make", "status"),
+    [("redundant", "solved"), ("without_a_cost", "solved"), ("out_of_reach", "infeasible"), ("endless", "unbounded"),
+     ("undefined", "not finite"), ("tangent", "stalled"), ("saddle", "not minimal")],
+)  # fmt: skip
+def test_the_adaptive_barrier_on_awkward_problems(make, status):
+    assert solve(globals()[make](), settings=Settings(barrier="adaptive")).status == status
+
+
+def test_settings_are_checked():
+    for wrong, sentence in (
+        ({"barrier": "free"}, "barrier is 'free', expected 'monotone' or 'adaptive'"),
+        ({"threads": 0}, "threads is 0, expected a number from 1 to 256"),
+        ({"threads": True}, "threads is True"),
+        ({"log": 1}, "log is 1, expected True or False"),
+        ({"tolerance": -1.0}, "tolerance is -1.0, expected a positive number"),
+    ):
+        with pytest.raises(ProblemError, match=sentence):
+            Settings(**wrong)
 
 
 # --- watching a solve

@@ -340,6 +340,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("seconds", &Settings::seconds)
         .def_rw("initial_barrier", &Settings::initial_barrier)
         .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("adaptive", &Settings::adaptive)
         .def_rw("threads", &Settings::threads)
         .def_rw("warm_start", &Settings::warm_start);
     nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "adaptive_barrier.hpp"
 #include "barrier.hpp"
 #include "filter.hpp"
 #include "program.hpp"
@@ -82,6 +83,8 @@ public:
         refinement.reset();
         watchdog.reset();
         filter_resets = filter_rejections = 0;
+        adaptive.start(settings.adaptive && program.lower.count + program.upper.count > 0);
+        most_mu = MOST_MU * AdaptiveBarrier::mean_complementarity(program);
         tiny = false;
         taken = {};
         if (!differentiate()) return Status::not_finite;
@@ -149,6 +152,7 @@ private:
     static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
     static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr double MOST_MU = 1e3;    // times the mean complementarity at the start
     static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
     static constexpr int FILTER_REJECTIONS = 5, FILTER_RESETS = 5;
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
@@ -218,16 +222,34 @@ private:
         return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(target) / scale_complementarity});
     }
 
-    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough.
+    double smallest_mu() const { return settings.tolerance / 10.0; }
+
+    // A new barrier problem: what was learnt of the last one does not hold for it.
+    void set_barrier(double value) {
+        mu = std::max(smallest_mu(), value);
+        filter.reset(most_violation);
+        watchdog.reset();
+        filter_resets = filter_rejections = 0;
+        tiny = false;
+    }
+
+    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough; where mu is free, `find_direction`
+    // chooses it.
     void update_barrier() {
-        const double smallest = settings.tolerance / 10.0;
-        while (mu > smallest && (error(mu) <= settings.barrier_error * mu || tiny)) {
-            mu = std::max(smallest, std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
-            filter.reset(most_violation);
-            watchdog.reset();
-            filter_resets = filter_rejections = 0;
-            tiny = false;
+        if (settings.adaptive && program.lower.count + program.upper.count > 0) {
+            const bool free = adaptive.progress(mean_error()) && !tiny && regularization.delta == 0.0;
+            if (adaptive.free && !free) set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
+            adaptive.free = free;
+            if (adaptive.free) return;
         }
+        while (mu > smallest_mu() && (error(mu) <= settings.barrier_error * mu || tiny))
+            set_barrier(std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
+    }
+
+    // The KKT error as a sum of means, in which no single entry hides the progress of the others.
+    double mean_error() const {
+        return sum_of_sizes(program.size_v, residual) / std::max(1, program.variables) +
+               sum_of_sizes(program.size_y, r) / std::max(1, program.rows) + AdaptiveBarrier::mean_complementarity(program);
     }
 
     // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
@@ -239,16 +261,27 @@ private:
     }
 
     bool find_direction() {
-        std::copy_n(program.gradient(), program.size_v, h);
-        add_barrier_terms(program, mu, h, sigma);
-        barrier_objective = barrier_at(v, f);
+        linearize(adaptive.free ? 0.0 : mu);
         Stopwatch watch(times.linear);
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
+        if (adaptive.free) {
+            program.direction(h, r, dv, y_next);
+            // A step that a delta has shortened says little of how far mu could fall.
+            if (regularization.delta == 0.0) set_barrier(std::min(most_mu, AdaptiveBarrier::probe(program, dv)));
+            linearize(mu);
+        }
+        barrier_objective = barrier_at(v, f);
         for (int i = 0; !refinement.direction(program, h, r, dv, y_next) && i < SINGULAR_TRIES; ++i)
             if (!regularization.increase(program)) return false;
         return true;
+    }
+
+    // h and sigma for this barrier.
+    void linearize(double barrier) {
+        std::copy_n(program.gradient(), program.size_v, h);
+        add_barrier_terms(program, barrier, h, sigma);
     }
 
     // The backtracking filter line search. On success the point, f and r are the new ones.
@@ -388,7 +421,7 @@ private:
         double objective;
         taken = {'t', 1, alpha, alpha};
         if (!move(alpha, dv, objective, r_trial)) return false;
-        if (tiny && mu <= settings.tolerance / 10.0) return false;
+        if (tiny && mu <= smallest_mu()) return false;
         tiny = true;
         return take(alpha, dv, y_next, objective, settings.boundary_fraction);
     }
@@ -413,11 +446,13 @@ private:
     Filter filter;
     Regularization regularization;
     Refinement refinement;
+    AdaptiveBarrier adaptive;
     Watchdog watchdog;
     Taken taken;
     Reference reference;
     bool tiny = false, filter_rejected = false;
     int filter_resets = 0, filter_rejections = 0;
+    double most_mu = INFINITY;
     double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
     double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;

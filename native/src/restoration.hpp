@@ -65,6 +65,7 @@ private:
 
     void connect(InteriorPoint& outer) {
         inner.settings = outer.settings;
+        inner.settings.adaptive = false;
         inner.settings.tolerance = std::max(outer.settings.tolerance, TOLERANCE);
         inner.deadline = outer.deadline;
         inner.interrupted = [&outer] { return outer.interrupted(); };

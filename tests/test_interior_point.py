@@ -321,8 +321,7 @@ def test_the_adaptive_barrier_finds_the_same_optimum(name):
     assert adaptive.status == "solved"
     oracle = Ipopt(task, solver, mu_strategy="adaptive").solve()
     assert abs(adaptive.objective - oracle.objective) <= 1e-6 * max(1.0, abs(oracle.objective))
-    falls = [later.mu / now.mu for now, later in pairwise(adaptive.records)]
-    assert min(falls) < 1e-3  # the monotone rule takes mu^1.5 at most: less than this only from mu below 1e-6
+    assert any(later.mu > now.mu for now, later in pairwise(adaptive.records))  # as it never does monotonely
     assert adaptive.statistics.iterations <= 30
 
 

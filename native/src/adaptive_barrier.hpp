@@ -32,16 +32,18 @@ public:
     static double mean_complementarity(const Program& program, const double* dv, double alpha, double alpha_dual) {
         double sum = 0.0;
         for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i)
-                sum += (b->gap[i] + alpha * b->sign * dv[b->at[i]]) * (b->dual[i] + alpha_dual * b->step[i]);
-        return sum / std::max(1, program.lower.count + program.upper.count);
+            sum += sum_over(b->size, [=](int i) {
+                const vec gap = load(b->gap + i) + alpha * b->sign * load(dv + i);
+                return gap * (load(b->dual + i) + alpha_dual * load(b->step + i));
+            });
+        return sum / std::max(1, bound_count(program));
     }
 
     static double mean_complementarity(const Program& program) {
         double sum = 0.0;
         for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) sum += b->gap[i] * b->dual[i];
-        return sum / std::max(1, program.lower.count + program.upper.count);
+            sum += sum_over(b->size, [=](int i) { return load(b->gap + i) * load(b->dual + i); });
+        return sum / std::max(1, bound_count(program));
     }
 
     // mu where the search starts to hold it.

@@ -122,15 +122,12 @@ public:
         out["inequalities_residual"] = new_array({c}, to_c);
         out["row_scale"] = new_array({x + g + c}, to_scale);  // of dynamics, equalities, inequalities
         double *scale_b = to_scale, *scale_g = scale_b + x, *scale_c = scale_g + g;
-        std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
-        for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
-        for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
         const double f = horizon.objective_scale;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int i = 0; i < s.nu + s.nx; ++i) {
                 const int at = s.at_z + (i < s.nu ? i : s.up + i - s.nu);
-                *to_z++ = point.v[at], *to_low++ = low_dual[at] / f, *to_high++ = high_dual[at] / f;
+                *to_z++ = point.v[at], *to_low++ = program.lower.dual[at] / f, *to_high++ = program.upper.dual[at] / f;
             }
             for (int i = s.at_x; k && i < s.at_x + s.nx; ++i) {
                 *to_lambda++ = point.y[i] * horizon.dynamics_scale[i] / f;
@@ -207,7 +204,7 @@ private:
         std::copy_n(high, program.size_v, scaled_high);
         program.set_bounds(scaled_low, scaled_high);
         const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
-        push_inside(program, push, point.v, scaled_low);
+        push_inside(program, push, point.v);
         if (!scaled && !program.scale(point.v, LARGEST_DERIVATIVE)) return false;
         std::copy_n(low, program.size_v, scaled_low);
         for (int i = 0; i < horizon.size_c; ++i) {
@@ -222,10 +219,9 @@ private:
         double objective;
         if (!program.evaluate(point.v, objective, point.r)) return false;
         std::copy_n(point.r + program.at_nu(), horizon.size_c, slack);
-        push_inside(program, push, point.v, scaled_low);
+        push_inside(program, push, point.v);
         if (settings.warm_start) return take_multipliers();
-        std::fill_n(program.lower.dual, program.lower.count, 1.0);
-        std::fill_n(program.upper.dual, program.upper.count, 1.0);
+        for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
         point.mu = settings.initial_barrier;
         return point.estimate_multipliers();
     }
@@ -245,13 +241,14 @@ private:
         double sum = 0.0;
         program.refresh_gaps(point.v);
         for (Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) {
-                const int slack = b->at[i] - program.at_slack();
+            for (int i = 0; i < b->size; ++i) {
+                if (b->there[i] == 0.0) continue;
+                const int slack = i - program.at_slack();
                 const double scale = slack < 0 ? f : f / horizon.inequality_scale[slack];
-                b->dual[i] = std::max(scale * (b->sign > 0 ? start_low : start_high)[b->at[i]], 1e-12);
+                b->dual[i] = std::max(scale * (b->sign > 0 ? start_low : start_high)[i], 1e-12);
                 sum += b->dual[i] * b->gap[i];
             }
-        const int bounds = program.lower.count + program.upper.count;
+        const int bounds = bound_count(program);
         const double smallest = point.settings.tolerance / 10.0;
         point.mu = std::clamp(bounds ? sum / bounds : 0.0, smallest, std::max(smallest, point.settings.initial_barrier));
         return true;

@@ -39,14 +39,12 @@ public:
         std::fill_n(p, 2 * base.size_y, 0.0);
         lower.count = base.lower.count;
         for (int i = 0; i < base.size_y; ++i) {
+            for (int at : {at_p() + i, at_n() + i}) lower.set(at, real_row[i], 0.0);
             if (!real_row[i]) continue;
             const double half = (mu - RHO * r[i]) / (2.0 * RHO);
             n[i] = half + std::sqrt(half * half + mu * r[i] / (2.0 * RHO));
             p[i] = r[i] + n[i];
-            for (int at : {at_p() + i, at_n() + i}) {
-                lower.at[lower.count] = at, lower.bound[lower.count] = 0.0;
-                lower.dual[lower.count++] = mu / elastic_v[at];
-            }
+            for (int at : {at_p() + i, at_n() + i}) lower.dual[at] = mu / elastic_v[at];
         }
     }
 
@@ -156,9 +154,11 @@ public:
 
 private:
     static void inherit(const Bounds& from, Bounds& to) {
-        to.count = from.count;
-        for (int i = 0; i < from.count; ++i)
-            to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
+        to.count = 0;
+        for (int i = 0; i < from.size; ++i) {
+            to.set(i, from.there[i] != 0.0, from.bound[i]);
+            to.dual[i] = std::min(from.dual[i], RHO);
+        }
     }
 
     int at_p() const { return base.size_v; }

@@ -73,7 +73,7 @@ public:
     Status run() {
         if (!evaluate(v, f, r)) return Status::not_finite;
         program.refresh_gaps(v);
-        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_entry(program.size_v, v));
+        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
         violation = violation_of(r);
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = violation_factor * std::max(1.0, violation);
@@ -83,7 +83,7 @@ public:
         refinement.reset();
         watchdog.reset();
         filter_resets = filter_rejections = 0;
-        adaptive.start(settings.adaptive && program.lower.count + program.upper.count > 0);
+        adaptive.start(settings.adaptive && bound_count(program) > 0);
         most_mu = MOST_MU * AdaptiveBarrier::mean_complementarity(program);
         tiny = false;
         taken = {};
@@ -92,7 +92,7 @@ public:
             measure();
             const bool enough = note();
             if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
-            if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
+            if (largest_size(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
@@ -118,14 +118,13 @@ public:
         if (!differentiate()) return false;
         program.clear_hessian();
         std::copy_n(program.gradient(), program.size_v, h);
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) h[b->at[i]] -= b->sign * b->dual[i];
+        subtract_duals(program, h);
         std::fill_n(sigma, program.size_v, 1.0);
         program.add_barrier(sigma);
         if (!program.factor(0.0)) return true;
         std::fill_n(r_corrected, program.size_y, 0.0);
         program.direction(h, r_corrected, dv, y);
-        if (!(largest_entry(program.size_y, y) <= LARGEST_ESTIMATE)) std::fill_n(y, program.size_y, 0.0);
+        if (!(largest_size(program.size_y, y) <= LARGEST_ESTIMATE)) std::fill_n(y, program.size_y, 0.0);
         return true;
     }
 
@@ -168,12 +167,6 @@ private:
         double violation = 0.0, objective = 0.0, slope = 0.0;
     };
 
-    static double sum_of_sizes(int count, const double* values) {
-        double sum = 0.0;
-        for (int i = 0; i < count; ++i) sum += std::fabs(values[i]);
-        return sum;
-    }
-
     // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
     // down for the last digit of a residual.
     double violation_of(const double* rows) const { return std::max(rounding, sum_of_sizes(program.size_y, rows)); }
@@ -196,30 +189,22 @@ private:
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
         program.add_transposed_product(y, residual);
+        subtract_duals(program, residual);
+        const int bounds = bound_count(program);
         double dual_sum = 0.0;
-        int bounds = 0;
-        for (const Bounds* b : {&program.lower, &program.upper}) {
-            bounds += b->count;
-            for (int i = 0; i < b->count; ++i) residual[b->at[i]] -= b->sign * b->dual[i], dual_sum += b->dual[i];
-        }
+        for (const Bounds* b : {&program.lower, &program.upper})
+            dual_sum += sum_over(b->size, [=](int i) { return load(b->dual + i); });
         constexpr double LARGE = 100.0;
         const double sum = dual_sum + sum_of_sizes(program.size_y, y);
         scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
-        dual_infeasibility = largest_entry(program.size_v, residual);
-        infeasibility = largest_entry(program.size_y, r);
-        complementarity = complementarity_error(0.0);
-    }
-
-    double complementarity_error(double target) const {
-        double worst = 0.0;
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) worst = std::max(worst, std::fabs(b->gap[i] * b->dual[i] - target));
-        return worst;
+        dual_infeasibility = largest_size(program.size_v, residual);
+        infeasibility = largest_size(program.size_y, r);
+        complementarity = complementarity_error(program, 0.0);
     }
 
     double error(double target) const {
-        return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(target) / scale_complementarity});
+        return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(program, target) / scale_complementarity});
     }
 
     double smallest_mu() const { return settings.tolerance / 10.0; }
@@ -236,7 +221,7 @@ private:
     // Monotone decrease of mu (7), as often as the barrier problem is solved well enough; where mu is free, `find_direction`
     // chooses it.
     void update_barrier() {
-        if (settings.adaptive && program.lower.count + program.upper.count > 0) {
+        if (settings.adaptive && bound_count(program) > 0) {
             const bool free = adaptive.progress(mean_error()) && !tiny && regularization.delta == 0.0;
             if (adaptive.free && !free) set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
             adaptive.free = free;
@@ -287,11 +272,9 @@ private:
     // The backtracking filter line search. On success the point, f and r are the new ones.
     bool search() {
         const double tau = std::max(settings.boundary_fraction, 1.0 - mu);
-        double slope = 0.0, relative = 0.0;
-        for (int i = 0; i < program.size_v; ++i) {
-            slope += h[i] * dv[i];
-            relative = std::max(relative, std::fabs(dv[i]) / (1.0 + std::fabs(v[i])));
-        }
+        const double slope = sum_over(program.size_v, [this](int i) { return load(h + i) * load(dv + i); });
+        const double relative = largest_over(
+            program.size_v, [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(v + i))); });
         double alpha = largest_primal_step(program, dv, tau);
         if (relative < 10.0 * EPSILON) return watchdog.reset(), take_tiny_step(alpha);
         if (!watchdog.on) reference = {violation, barrier_objective, slope};
@@ -438,7 +421,7 @@ private:
 
     bool note() {
         return watch({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
-                      largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
+                      largest_size(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
                       taken.trials, taken.kind});
     }
 

@@ -38,10 +38,7 @@ public:
     // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) {
         lower.count = upper.count = 0;
-        for (int i = 0; i < size_v; ++i) {
-            if (low[i] > -INFINITY) lower.at[lower.count] = i, lower.bound[lower.count++] = low[i];
-            if (high[i] < INFINITY) upper.at[upper.count] = i, upper.bound[upper.count++] = high[i];
-        }
+        for (int i = 0; i < size_v; ++i) lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
     }
 
     // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is

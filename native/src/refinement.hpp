@@ -69,7 +69,7 @@ private:
         program.add_transposed_product(y, residual_v);
         program.add_product(dv, residual_y);
         const auto largest = [&](const double* along_v, const double* along_y) {
-            return std::max(largest_entry(size_v, along_v), largest_entry(size_y, along_y));
+            return std::max(largest_size(size_v, along_v), largest_size(size_y, along_y));
         };
         const double error = largest(residual_v, residual_y), right = largest(h, r);
         return error == 0.0 ? 0.0 : error / (right + std::min(largest(dv, y), 1e6 * right));

@@ -18,7 +18,7 @@ public:
     // Rounds of the elastic problem, each about the end of the last one and tied to it much less, until one of them reaches
     // a point that serves the outer problem, or does not make the violation any less: then it is least where that began.
     Status operator()(InteriorPoint& outer) {
-        const double worst = largest_entry(base.size_y, outer.r);
+        const double worst = largest_size(base.size_y, outer.r);
         if (worst <= outer.settings.tolerance) return Status::stalled;
         connect(outer);
         const int began = outer.iteration;
@@ -39,8 +39,7 @@ public:
             take_times(outer);
             outer.iteration = inner.iteration;
             if (!base.evaluate(inner.v, objective, rows)) return Status::not_finite;
-            double violation = 0.0;
-            for (int i = 0; i < base.size_y; ++i) violation += std::fabs(rows[i]);
+            const double violation = sum_of_sizes(base.size_y, rows);
             const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
             if (ended && violation > BETTER * least) return base.set_place(place), Status::infeasible;
             least = violation;
@@ -50,7 +49,7 @@ public:
             if (status == Status::restored) return hand_over(outer);
             const bool converged = ended && (status != Status::stalled || inner.final_error() <= NEARLY);
             if (!converged) return status;
-            if (largest_entry(base.size_y, rows) <= outer.settings.acceptable_infeasibility) return Status::stalled;
+            if (largest_size(base.size_y, rows) <= outer.settings.acceptable_infeasibility) return Status::stalled;
         }
         return Status::stalled;
     }
@@ -78,7 +77,7 @@ private:
 
     // Where the elastic problem itself finds no step: leave the point, and meet its rows by p and n alone.
     Status balance() {
-        if (largest_entry(elastic.size_y, inner.r) <= inner.settings.tolerance) return Status::stalled;
+        if (largest_size(elastic.size_y, inner.r) <= inner.settings.tolerance) return Status::stalled;
         double objective;
         if (!base.evaluate(inner.v, objective, rows)) return Status::not_finite;
         elastic.balance(rows, inner.mu, inner.v);
@@ -102,8 +101,8 @@ private:
     static void take_duals(const Bounds& from, Bounds& to) {
         constexpr double LARGE = 1e3;
         double largest = 0.0;
-        for (int i = 0; i < to.count; ++i) largest = std::max(largest, from.dual[i]);
-        for (int i = 0; i < to.count; ++i) to.dual[i] = largest > LARGE ? 1.0 : from.dual[i];
+        for (int i = 0; i < to.size; ++i) largest = std::max(largest, from.dual[i]);
+        for (int i = 0; i < to.size; ++i) to.dual[i] = largest > LARGE ? to.there[i] : from.dual[i];
     }
 
     OptimalControl& base;

@@ -40,16 +40,16 @@ public:
                const double* y_next_now) {
         on = true, tried = 0;
         copy_all(v_now, y_now, r_now, dv_now, y_next_now, v, y, r, dv, y_next);
-        std::copy_n(program.lower.dual, program.lower.count, lower);
-        std::copy_n(program.upper.dual, program.upper.count, upper);
+        std::copy_n(program.lower.dual, program.lower.size, lower);
+        std::copy_n(program.upper.dual, program.upper.size, upper);
         program.copy_place(place);
     }
 
     void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
         on = false, shortened = 0, trials = std::min(2 * trials, MOST_TRIALS);
         copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
-        std::copy_n(lower, program.lower.count, program.lower.dual);
-        std::copy_n(upper, program.upper.count, program.upper.dual);
+        std::copy_n(lower, program.lower.size, program.lower.dual);
+        std::copy_n(upper, program.upper.size, program.upper.dual);
         program.set_place(place);
         program.refresh_gaps(v_now);
     }

@@ -69,6 +69,18 @@ inline double largest_over(int size, const Term& term) {
     return largest;
 }
 
+// Whether all entries, at any address, are finite numbers.
+inline bool all_finite(std::ptrdiff_t size, const double* x) {
+    typedef double loose __attribute__((vector_size(W * sizeof(double)), aligned(sizeof(double)), may_alias));
+    vec zeros[4] = {};
+    std::ptrdiff_t i = 0;
+    for (; i + 4 * W <= size; i += 4 * W)
+        for (int k = 0; k < 4; ++k) zeros[k] += vec(*reinterpret_cast<const loose*>(x + i + k * W)) * 0.0;
+    double rest = sum(zeros[0] + zeros[1] + (zeros[2] + zeros[3]));
+    for (; i < size; ++i) rest += x[i] * 0.0;
+    return rest == 0.0;
+}
+
 inline double largest_size(int size, const double* x) {
     return largest_over(size, [x](int i) { return magnitude(load(x + i)); });
 }

@@ -114,17 +114,18 @@ inline double complementarity_error(const Program& program, double target) {
 
 inline int bound_count(const Program& program) { return program.lower.count + program.upper.count; }
 
-// Move v inside its bounds by `push`, relative to the size of the bound and of the distance between the two (Sec. 3.6).
-inline void push_inside(const Program& program, double push, double* v) {
+// Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
+// the two (Sec. 3.6).
+inline void push_inside(const Program& program, double push, int first, double* v) {
     const auto margin = [&](const Bounds& b, const Bounds& other, int i) {
         const double alone = push * std::max(1.0, std::fabs(b.bound[i]));
         if (i >= other.size || other.there[i] == 0.0) return alone;
         return std::min(alone, push * std::fabs(other.bound[i] - b.bound[i]));
     };
     const Bounds &lower = program.lower, &upper = program.upper;
-    for (int i = 0; i < lower.size; ++i)
+    for (int i = first; i < lower.size; ++i)
         if (lower.there[i] != 0.0) v[i] = std::max(v[i], lower.bound[i] + margin(lower, upper, i));
-    for (int i = 0; i < upper.size; ++i)
+    for (int i = first; i < upper.size; ++i)
         if (upper.there[i] != 0.0) v[i] = std::min(v[i], upper.bound[i] - margin(upper, lower, i));
 }
 

@@ -96,9 +96,9 @@ public:
             };
             const auto begin = Stopwatch::clock::now();
             program.copy_place(start_place);
-            status = prepare(false) ? point.run() : Status::not_finite;
+            status = prepare(false) ? point.run(true) : Status::not_finite;
             if ((status == Status::infeasible || status == Status::stalled) && scale_anew())
-                program.set_place(start_place), status = prepare(true) ? point.run() : Status::not_finite;
+                program.set_place(start_place), status = prepare(true) ? point.run(true) : Status::not_finite;
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
@@ -204,8 +204,8 @@ private:
         std::copy_n(high, program.size_v, scaled_high);
         program.set_bounds(scaled_low, scaled_high);
         const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
-        push_inside(program, push, point.v);
-        if (!scaled && !program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        push_inside(program, push, 0, point.v);
+        if (!scaled && !scale()) return false;
         std::copy_n(low, program.size_v, scaled_low);
         for (int i = 0; i < horizon.size_c; ++i) {
             scaled_low[program.at_slack() + i] *= horizon.inequality_scale[i];
@@ -216,14 +216,21 @@ private:
         program.set_bounds(scaled_low, scaled_high);
         double* slack = point.v + program.at_slack();
         std::fill_n(slack, horizon.size_c, 0.0);
-        double objective;
-        if (!program.evaluate(point.v, objective, point.r)) return false;
-        std::copy_n(point.r + program.at_nu(), horizon.size_c, slack);
-        push_inside(program, push, point.v);
+        if (!program.evaluate(point.v, point.f, point.r)) return false;
+        double* r_c = point.r + program.at_nu();
+        std::copy_n(r_c, horizon.size_c, slack);
+        push_inside(program, push, program.at_slack(), point.v);
+        for (int i = 0; i < horizon.size_c; ++i) r_c[i] -= slack[i];
         if (settings.warm_start) return take_multipliers();
         for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
         point.mu = settings.initial_barrier;
-        return point.estimate_multipliers();
+        return point.estimate_multipliers(!scaled);
+    }
+
+    bool scale() {
+        Stopwatch watch(point.times.functions);
+        ++point.times.evaluations, ++point.times.differentiations;
+        return program.scale(point.v, LARGEST_DERIVATIVE);
     }
 
     // Where a solve failed with rows much steeper than at its start, which no slope there foretold: scale them by both.

@@ -69,9 +69,9 @@ public:
     double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;
     Stopwatch::clock::time_point deadline = Stopwatch::clock::time_point::max();
 
-    // From v, y and the duals of the bounds, with mu: to a solution.
-    Status run() {
-        if (!evaluate(v, f, r)) return Status::not_finite;
+    // From v, y and the duals of the bounds, with mu: to a solution. `evaluated`: f and r are those of v already.
+    Status run(bool evaluated = false) {
+        if (!evaluated && !evaluate(v, f, r)) return Status::not_finite;
         program.refresh_gaps(v);
         rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
         violation = violation_of(r);
@@ -112,10 +112,12 @@ public:
         }
     }
 
-    // Multipliers of the constraints by least squares at v (eq. 36), zero where they come out large.
-    bool estimate_multipliers() {
+    // Multipliers of the constraints by least squares at v (eq. 36), zero where they come out large. `differentiated`:
+    // gradient and J are those of v already.
+    bool estimate_multipliers(bool differentiated = false) {
         std::fill_n(y, program.size_y, 0.0);
-        if (!differentiate()) return false;
+        if (!differentiated && !differentiate()) return false;
+        Stopwatch watch(times.linear);
         program.clear_hessian();
         std::copy_n(program.gradient(), program.size_v, h);
         subtract_duals(program, h);

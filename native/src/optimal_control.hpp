@@ -53,30 +53,36 @@ public:
     }
 
     // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
+    // Leaves gradient and J at z as `differentiate` would, and no Hessian.
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
         constexpr double SMALLEST = 1e-8;
         changed = false;
-        const auto reduce = [&](double& scale, double entry) {
+        const auto reduce = [&](double& scale, double entry, int size, double* row) {
             const double factor = std::max(largest / entry, SMALLEST / scale);
-            if (factor < matters) scale *= factor, changed = true;
+            if (!(factor < matters)) return;
+            scale *= factor, changed = true;
+            for (int i = 0; i < size; ++i) row[i] *= factor;
         };
+        applied = 0.0, kept = false;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
-        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient));
+        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z, horizon.gradient);
+        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
                 for (int i = 0; i < child.nx; ++i) {
                     double& scale = horizon.dynamics_scale[child.at_x + i];
-                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n));
+                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
                 }
             }
-            for (int i = 0; i < s.ng; ++i) reduce(horizon.equality_scale[s.at_g + i], largest_entry(s.n, s.G + i * s.n));
+            const auto reduce_row = [&](double& scale, double* row) { reduce(scale, largest_entry(s.n, row), s.n, row); };
+            for (int i = 0; i < s.ng; ++i) reduce_row(horizon.equality_scale[s.at_g + i], s.G + i * s.n);
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
-                reduce(horizon.inequality_scale[horizon.at_c[k] + i], largest_entry(s.n, horizon.C(int(k)) + i * s.n));
+                reduce_row(horizon.inequality_scale[horizon.at_c[k] + i], horizon.C(int(k)) + i * s.n);
         }
         return true;
     }

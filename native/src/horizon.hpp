@@ -82,7 +82,6 @@ public:
         threads.resize(count);
         work.resize(count);
         for (std::vector<double>& each : work) each.resize(most_work);
-        fault.resize(count);
     }
 
     // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
@@ -132,7 +131,7 @@ public:
                 while (!faulty(k, k + 1)) ++k;
                 return k;
             });
-            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault(), faulty_row = -1;
+            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault.load(), faulty_row = -1;
             finite &= here;
         }
         return finite;
@@ -207,30 +206,28 @@ private:
     // its first; the runs begin at whole groups of lanes. True where no run has a fault.
     template <class Job>
     bool share_stages(const Block& block, const Job& job) {
-        std::fill(fault.begin(), fault.end(), -1);
-        const int groups = (block.count + block.lanes - 1) / block.lanes, shares = threads.count();
-        if (groups < shares) {
-            fault[0] = job(0, block.count, work[0].data());
+        const int groups = (block.count + block.lanes - 1) / block.lanes;
+        const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
+        first_fault.store(block.count, std::memory_order_relaxed);
+        const auto run = [&](int first, int last, int thread) {
+            const int bad = job(first, last, work[thread].data());
+            for (int worst = first_fault.load(); bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {}
+        };
+        if (threads.count() == 1 || groups == 1) {
+            run(0, block.count, 0);
         } else {
-            threads.run([&](int i) {
-                const int first = groups * i / shares * block.lanes;
-                const int last = std::min(groups * (i + 1) / shares * block.lanes, block.count);
-                fault[i] = job(first, last, work[i].data());
+            threads.run(pieces, [&](int piece, int thread) {
+                const auto edge = [&](std::int64_t i) { return int(groups * i / pieces) * block.lanes; };
+                run(edge(piece), std::min(edge(piece + 1), block.count), thread);
             });
         }
-        return first_fault() < 0;
-    }
-
-    int first_fault() const {
-        for (int k : fault)
-            if (k >= 0) return k;
-        return -1;
+        return first_fault.load() == block.count;
     }
 
     // The row, of the first stage at fault in block i, whose value is not finite.
     void find_row(int i) {
-        const double* row = value_rows[i] + std::ptrdiff_t(first_fault()) * blocks[i].rows();
-        faulty_block = i, faulty_stage = blocks[i].first + first_fault();
+        const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
+        faulty_block = i, faulty_stage = blocks[i].first + first_fault.load();
         for (faulty_row = 0; std::fabs(row[faulty_row]) <= 1e300;) ++faulty_row;
     }
 
@@ -342,7 +339,8 @@ private:
     Threads threads;
     std::int64_t most_work = 0;             // doubles of work area
     std::vector<std::vector<double>> work;  // of each thread
-    std::vector<int> fault;                 // of each thread: the first stage at fault, or -1
+    static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
+    std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
     double *moved_x, *moved_own;
 };
 

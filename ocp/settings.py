@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -17,6 +17,13 @@ class Settings:
     iterations: int = 500  # at most
     seconds: float = np.inf  # at most
     initial_barrier: float = 0.1  # mu at the start
+
+    def __new__(cls, *_, **given) -> Settings:
+        known = [part.name for part in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise ProblemError(f"Settings: there is no setting '{name}'; the settings are {', '.join(known)}")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "seconds", "initial_barrier"):

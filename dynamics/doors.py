@@ -139,7 +139,10 @@ class Doors:
             from .implicit import Problem, forward_node
 
             methods = symbolic_methods(self, constraints, method)
-            a, *forces = forward_node(Problem(*problem, method in SOFT), methods)
+            try:
+                a, *forces = forward_node(Problem(*problem, method in SOFT), methods)
+            except ZeroDivisionError:
+                raise ModelError(dependent(self, constraints, method)) from None
             return (a, tuple(forces)) if constraints else a
         try:
             a, forces = forward_method(self, constraints, method)(*problem)

@@ -26,7 +26,18 @@ from numpy.typing import ArrayLike
 from ..adjoint import nodes_of
 from ..riccati import ProblemError
 from .manifold import Manifold
-from .statement import Free, Link, Term, Variable, checked_bounds, coordinate_bounds, same, uses, variable
+from .statement import (
+    Free,
+    Link,
+    Term,
+    Variable,
+    checked_bounds,
+    compares,
+    coordinate_bounds,
+    same,
+    uses,
+    variable,
+)
 
 if TYPE_CHECKING:
     from .solver import Solver
@@ -203,8 +214,13 @@ class Problem:
         """
         if any(term.name == name for term in self.terms):
             raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
+        if not isinstance(name, str):
+            raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
         expression = self._expression(name, expression)
         rows = expression.numel()
+        if compares(expression):
+            raise ProblemError(f"constrain: '{name}' is a comparison, expected the expression alone, with equals=, "
+                               "lower= or upper=")  # fmt: skip
         if (equals is None) == (lower is None and upper is None):
             raise ProblemError(f"constrain: '{name}' has {'no' if equals is None else 'both equals and'} bounds, "
                                "expected equals, or lower and/or upper")  # fmt: skip
@@ -295,7 +311,10 @@ class Problem:
         try:
             expression = ca.vec(ca.SX(value))
         except (TypeError, NotImplementedError):
-            raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX") from None
+            several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
+            raise ProblemError(
+                f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}"
+            ) from None
         nodes = nodes_of(expression)
         own = [
             *(part for v in self._all() for part in (v.symbol, v.anchor)),

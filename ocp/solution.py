@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..riccati import ProblemError
-from .diagnosis import Fault, Violation, violations
+from .diagnosis import Fault, Violation, everywhere, violations
 from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Layout
@@ -207,7 +207,9 @@ class Solution:
     @property
     def advice(self) -> str:
         """One sentence on what to try; empty where there is nothing to."""
-        return self.doubt or ADVICE[self.status]
+        repeated = everywhere(self.layout) if self.status == "infeasible" else []
+        hint = f"; '{repeated[0]}' is demanded on every stage: give at= if it is meant for one" if repeated else ""
+        return self.doubt or ADVICE[self.status] + hint
 
     @cached_property
     def violations(self) -> list[Violation]:

@@ -102,7 +102,9 @@ class Solver:
         """
         if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.layout != self.layout):
             raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
-        settings = settings or Settings()
+        settings = Settings() if settings is None else settings
+        if not isinstance(settings, Settings):
+            raise ProblemError(f"solve: settings is {settings!r}, expected Settings(...)")
         given = Given(self.transcription, self.layout)
         shared, of_stages = given.parameters(parameters)
         z = given.guess(warm_start if guess is None and warm_start is not None else guess, of_stages)

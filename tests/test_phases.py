@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
-from ocp_problems import rest_to_rest
+from ocp_problems import needs_rivals, rest_to_rest
 from trisweep.ocp import Free, Problem, ProblemError, Solution
 from trisweep.riccati import LQProblem, Stage
 
@@ -59,6 +59,7 @@ def solution(solver):
     return solver.solve(goal=2.0)
 
 
+@needs_rivals
 @pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
 def test_phases_of_their_own_sizes_equal_the_rivals(solution, backend):
     other = pull_and_coast().build(backend=backend).solve(goal=2.0)
@@ -110,6 +111,7 @@ def test_cutting_a_motion_in_two_changes_nothing():
     np.testing.assert_allclose(two.phases["second"].gains, one.gains[8:], atol=1e-9)
 
 
+@needs_rivals
 def test_a_tree_equals_the_linear_quadratic_tree_and_ipopt():
     A, B = np.array([[1, 0.1], [0, 1]]), np.array([[0.005], [0.1]])
     step = {"Q": np.diag([1.0, 0.1]), "q": [0, 0], "R": [[0.1]]}
@@ -138,6 +140,7 @@ def test_a_tree_equals_the_linear_quadratic_tree_and_ipopt():
     assert [motion.name for motion in found.branch("right")] == ["trunk", "right"]
 
 
+@needs_rivals
 def test_a_state_may_be_chosen_anew():
     """A tool's length is free in the second phase: the cheapest is found, as with one more control before it."""
     first = Problem(steps=5, step=0.1, name="first")

@@ -22,7 +22,8 @@ from .problem import Problem
 from .report import LiveTable
 from .settings import Settings
 from .solution import Solution, Statistics
-from .transcription import Block, Transcription, transcribe
+from .stages import Block
+from .transcription import Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 BACKENDS = ("native", "ipopt", "fatrop")

@@ -1,4 +1,4 @@
-"""The mechanisms with closed loops that tests and benches share; see `loop_oracles` for what each of them has."""
+"""The mechanisms with closed loops that tests and benches share; see `loop_workshop` for what each of them has."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
-from loop_oracles import Mechanism, Workshop
+from loop_workshop import Mechanism, Workshop
 from robot_oracles import ours, twin
 from trisweep.dynamics import Shape, load_urdf
 from trisweep.dynamics.builder import rotation

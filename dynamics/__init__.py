@@ -13,6 +13,7 @@ from .constraint import Constraint, point, weld
 from .errors import ModelError
 from .mjcf import load_mjcf
 from .model import Frame, Model, Shape
+from .proximal import Proximal, ProximalReport
 from .urdf import load_urdf
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "Proximal",
+    "ProximalReport",
     "Shape",
     "load_mjcf",
     "load_urdf",

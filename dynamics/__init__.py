@@ -13,9 +13,9 @@ from .constraint import Constraint, point, weld
 from .errors import ModelError
 from .mjcf import load_mjcf
 from .model import Frame, Model, Shape
+from .proximal import Proximal, ProximalReport
 from .simulate import simulate
 from .trajectory import Trajectory
-from .proximal import Proximal, ProximalReport
 from .urdf import load_urdf
 
 __all__ = [

@@ -14,16 +14,28 @@ from .delassus.ltl_osim import ltl_osim
 from .delassus.pv_osim import pv_osim
 from .delassus.pv_osim_fast import pv_osim_fast
 from .delassus.pv_osimr import pv_osimr
+from .demand import closes_loop
 from .elimination import elimination
 from .errors import ModelError
 from .gauss import gauss
 from .ltl import ltl, ltl_soft
+from .prox_ltl import ProxLTL
+from .proximal import Factorized, solve
 from .pv import pv
 from .pv_early import pv_early
 from .pv_soft import pv_soft
 
 if TYPE_CHECKING:
     from .model import Model
+
+# The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
+PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (ProxLTL,)}
+
+
+def iterated(kind: type[Factorized]) -> Callable:
+    """A proximal method with its default settings as a function like the others."""
+    return lambda *problem: solve(kind, *problem)[:2]
+
 
 FORWARD: dict[str, Callable] = {
     "pv": pv,
@@ -33,6 +45,7 @@ FORWARD: dict[str, Callable] = {
     "ltl": ltl,
     "ltl-soft": ltl_soft,
     "riccati": gauss,
+    **{name: iterated(kind) for name, kind in PROXIMAL.items()},
 }
 
 # The methods that only press towards the constraints.
@@ -52,6 +65,8 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     """The method forward_dynamics takes when none is named, and why."""
     if not constraints:
         return "aba", "there are no constraints"
+    if any(closes_loop(model, constraint) for constraint in constraints):
+        return "prox-ltl", "the constraints close loops"
     try:
         elimination(model, constraints)
     except ModelError as reason:
@@ -86,3 +101,9 @@ def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: st
     if method is None and choose(model, constraints)[0] == "pv-early":
         return [pv_early, ltl]
     return [forward_method(model, constraints, method)]
+
+
+def proximal_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> type[Factorized]:
+    """The proximal method of that name, or the one for these constraints."""
+    chosen = choose(model, constraints)[0] if method is None else method
+    return named(PROXIMAL, "prox-ltl" if method is None and chosen not in PROXIMAL else chosen)

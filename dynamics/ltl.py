@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraint import Constraint, demands
+from .constraint import Constraint
+from .demand import demands
 from .crba import blocks
 from .kinematics import row_jacobian
 from .motion import motion

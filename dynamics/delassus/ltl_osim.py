@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..constraint import Constraint, sites
+from ..constraint import Constraint
+from ..demand import sites
 from ..crba import blocks
 from ..kinematics import row_jacobian
 from ..ltl import LTL, transposed

@@ -47,9 +47,13 @@ class Coupling:
         """The number of rows."""
         return self.k.shape[0]
 
+    def felt(self, accelerations: Sequence[Array]) -> Array:
+        """sum K a (m, 1) for accelerations (6, 1) of the bodies."""
+        return add([K @ accelerations[body] for body, K in self.parts])
+
     def missing(self, accelerations: Sequence[Array]) -> Array:
-        """k - sum K a (m, 1) for accelerations (6, 1) of the bodies."""
-        return self.k - add([K @ accelerations[body] for body, K in self.parts])
+        """k - sum K a."""
+        return self.k - self.felt(accelerations)
 
 
 def add(terms: Sequence[Array]) -> Array:
@@ -58,6 +62,13 @@ def add(terms: Sequence[Array]) -> Array:
     for term in terms[1:]:
         total = total + term
     return total
+
+
+def bodies_of(model: Model, constraint: Constraint) -> tuple[int, ...]:
+    """The moving bodies that a constraint holds, each once."""
+    links = [constraint.link, constraint.other, *(more.link for more in constraint.more)]
+    bodies = [model.frame(link).body for link in links if link is not None]
+    return tuple(dict.fromkeys(body for body in bodies if body >= 0))
 
 
 def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Coupling]:

@@ -18,6 +18,7 @@ from .demand import closes_loop
 from .elimination import elimination
 from .errors import ModelError
 from .gauss import gauss
+from .lcaba import LCABA
 from .ltl import ltl, ltl_soft
 from .prox_ltl import ProxLTL
 from .proximal import Factorized, solve
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 # The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
-PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (ProxLTL,)}
+PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (LCABA, ProxLTL)}
 
 
 def iterated(kind: type[Factorized]) -> Callable:

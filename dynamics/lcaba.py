@@ -19,7 +19,7 @@ import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling, add
+from .coupling import Coupling, add, on_bodies
 from .elimination_order import order
 from .motion import Motion, base_acceleration
 from .scalar import Array, pick, rows, symmetric
@@ -74,7 +74,7 @@ class LCABA:
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
         """Accelerations and what is missing of the rows, from given forces (Algorithm 1)."""
         model, move, a0 = self.model, self.move, base_acceleration(self.model)
-        f = self._pushed(self.f, [force + self.mu * row.k for force, row in zip(forces, self.held)])
+        f = on_bodies(self.f, self.held, [force + self.mu * row.k for force, row in zip(forces, self.held)])
         Du: list[Array] = [None] * model.size
         drift = list(move.ab)
         for i, neighbours in self.steps:
@@ -95,7 +95,7 @@ class LCABA:
         (Algorithm 2).
         """
         model = self.model
-        f = self._pushed([np.zeros((6, 1))] * model.size, [self.mu * part for part in missing])
+        f = on_bodies([np.zeros((6, 1))] * model.size, self.held, [self.mu * part for part in missing])
         Du: list[Array] = [None] * model.size
         for i, neighbours in self.steps:
             joint, parent = self.joints[i], model.parents[i]
@@ -107,14 +107,6 @@ class LCABA:
                 f[parent] = f[parent] + self.move.X[i].force(joint.force(f[i]))
         qdd, a = self._roll_out(Du, [np.zeros((6, 1))] * model.size)
         return qdd, [part - row.felt(a) for row, part in zip(self.held, missing)]
-
-    def _pushed(self, f: Sequence[Array], forces: Sequence[Array]) -> list[Array]:
-        """Forces on the bodies with K' lambda of the constraints added."""
-        f = list(f)
-        for row, force in zip(self.held, forces):
-            for body, K in row.parts:
-                f[body] = f[body] + K.T @ force
-        return f
 
     def _roll_out(self, Du: list[Array], drift: Sequence[Array]) -> tuple[Array, list[Array]]:
         """Accelerations of the joints and of the bodies, in the reverse order of the elimination (eq. 29)."""

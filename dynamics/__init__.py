@@ -14,6 +14,8 @@ from .errors import ModelError
 from .mjcf import load_mjcf
 from .model import Frame, Model, Shape
 from .proximal import Proximal, ProximalReport
+from .simulate import simulate
+from .trajectory import Trajectory
 from .urdf import load_urdf
 
 __all__ = [
@@ -25,9 +27,11 @@ __all__ = [
     "Proximal",
     "ProximalReport",
     "Shape",
+    "Trajectory",
     "load_mjcf",
     "load_urdf",
     "point",
     "random_tree",
+    "simulate",
     "weld",
 ]

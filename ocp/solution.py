@@ -234,9 +234,16 @@ class Solution:
 
     def animate(self, path: str | Path, model: Model, q: str = "q") -> Path:
         """Write the motion of a robot as a stand-alone HTML page; q is the name of its configuration."""
-        from .animation import animate
+        from ..dynamics.animation import animate
 
-        return animate(self, path, model, q)
+        trajectory = self[q] if q in self.trajectories else None
+        if trajectory is None or trajectory.shape[1] != model.nq:
+            what = "is not there" if trajectory is None else f"has {trajectory.shape[1]} entries"
+            raise ProblemError(f"animate: '{q}' {what}, expected the {model.nq} coordinates of '{model.name}'; give q=")
+        if not np.isfinite(trajectory).all():
+            raise ProblemError(f"animate: '{q}' has an entry that is not finite, expected numbers")
+        title = f"{model.name}: {self.status}, objective {self.objective:.6g}"
+        return animate(model, self.times, trajectory, path, title)
 
     def save(self, path: str | Path) -> Path:
         """Write everything but the solver to a file (.npz)."""

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from trisweep.dynamics import Shape, random_tree
+from trisweep.dynamics.animation import _parts, _placed
 from trisweep.dynamics.spatial import placement
+from trisweep.dynamics.surfaces import AROUND, joined, surface_of
 from trisweep.ocp import Problem, ProblemError
-from trisweep.ocp.animation import _parts, _placed
-from trisweep.ocp.surfaces import AROUND, joined, surface_of
 from trisweep.problems.robot import robot
 
 AT_ORIGIN = placement(np.eye(3), np.zeros(3))

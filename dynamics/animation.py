@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dynamics.kinematics import body_poses
-from ..dynamics.motion import transforms
-from ..riccati import ProblemError
+from .errors import ModelError
+from .kinematics import body_poses
+from .motion import transforms
 from .surfaces import Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
-    from ..dynamics import Model
-    from .solution import Solution
+    from .model import Model
 
 FRAMES_A_SECOND = 25.0
 FRAMES = 300  # at most
@@ -27,20 +26,22 @@ PATH_COLOUR = "#0072b2"
 CAMERA = {"eye": {"x": 1.1, "y": -1.1, "z": 0.55}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
 
 
-def animate(solution: Solution, path: str | Path, model: Model, q: str = "q") -> Path:
-    """Write the page; q is the name of the state that holds the robot's configuration."""
-    trajectory = solution[q] if q in solution.trajectories else None
-    if trajectory is None or trajectory.shape[1] != model.nq:
-        what = "is not there" if trajectory is None else f"has {trajectory.shape[1]} entries"
-        raise ProblemError(f"animate: '{q}' {what}, expected the {model.nq} coordinates of '{model.name}'; give q=")
-    if not np.isfinite(trajectory).all():
-        raise ProblemError(f"animate: '{q}' has an entry that is not finite, expected numbers")
-    places = [_placed(model, row) for row in trajectory]
+def animate(model: Model, times: np.ndarray, q: np.ndarray, path: str | Path, title: str = "") -> Path:
+    """Write the page for configurations q (n, nq) at times (n,), s."""
+    times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
+    if q.ndim != 2 or q.shape[1] != model.nq or times.shape != q.shape[:1] or not len(times):
+        raise ModelError(
+            f"animate: q has shape {q.shape} and times {times.shape}, expected (n, {model.nq}) and (n,) with n > 0"
+        )
+    if not np.isfinite(q).all():
+        raise ModelError("animate: q has an entry that is not finite, expected numbers")
+    shown = _shown(times)
+    times, places = times[shown], [_placed(model, row) for row in q[shown]]
     parts = _parts(model, places[0])
     ends = np.array([[R @ p + t for R, t, p in _tips(model, place)] for place in places])
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure = _figure(model, [joined(parts, place) for place in places], ends, solution)
+    figure = _figure([joined(parts, place) for place in places], ends, times, title or model.name)
     figure.write_html(path, include_plotlyjs=True, auto_play=False, full_html=True, default_height="95vh")
     return path
 
@@ -91,11 +92,9 @@ def _tips(model: Model, place: Place) -> list[tuple[np.ndarray, np.ndarray, np.n
     return [(*place[body], arm) for body, arm in _leaves(model)]
 
 
-def _figure(model: Model, surfaces: list[Surface], ends: np.ndarray, solution: Solution):
+def _figure(surfaces: list[Surface], ends: np.ndarray, times: np.ndarray, title: str):
     import plotly.graph_objects as go
 
-    times = solution.times
-    shown = _shown(times)
     first = surfaces[0]
     everything = np.vstack([surface.vertices for surface in surfaces])
     low, high = everything.min(axis=0), everything.max(axis=0)
@@ -110,24 +109,25 @@ def _figure(model: Model, surfaces: list[Surface], ends: np.ndarray, solution: S
         for k in range(ends.shape[1])
     ]
     pages = [
-        go.Frame(name=str(k), data=[go.Mesh3d(**_xyz(surfaces[k].vertices))], traces=[0], layout=None) for k in shown
+        go.Frame(name=str(k), data=[go.Mesh3d(**_xyz(surface.vertices))], traces=[0], layout=None)
+        for k, surface in enumerate(surfaces)
     ]
-    pause = 1e3 * float(times[-1] - times[0]) / max(len(shown) - 1, 1)
+    pause = 1e3 * float(times[-1] - times[0]) / max(len(times) - 1, 1)
     figure = go.Figure([robot, _floor(low, high), *paths], frames=pages)
     figure.update_layout(
-        title={"text": f"{model.name}: {solution.status}, objective {solution.objective:.6g}", "x": 0.02},
+        title={"text": title, "x": 0.02},
         scene=_scene(low, high),
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 48, "b": 0},
         template="plotly_white",
         updatemenus=[_buttons(pause)],
-        sliders=[_slider(shown, times)],
+        sliders=[_slider(times)],
     )
     return figure
 
 
 def _shown(times: np.ndarray) -> list[int]:
-    """The stages that become frames: all, or those that lie next to an even spacing in time."""
+    """The times that become frames: all, or those that lie next to an even spacing."""
     count = int(min(len(times), FRAMES, max(2, np.ceil(FRAMES_A_SECOND * (times[-1] - times[0])) + 1)))
     return np.unique(np.round(np.linspace(0, len(times) - 1, count)).astype(int)).tolist()
 
@@ -176,10 +176,10 @@ def _buttons(pause: float) -> dict:
     }  # fmt: skip
 
 
-def _slider(shown: list[int], times: np.ndarray) -> dict:
+def _slider(times: np.ndarray) -> dict:
     show = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     return {
         "x": 0.2, "y": 0.0, "len": 0.76, "xanchor": "left", "yanchor": "bottom", "pad": {"b": 8},
         "currentvalue": {"prefix": "time ", "suffix": " s", "xanchor": "right"},
-        "steps": [{"label": f"{times[k]:.2f}", "method": "animate", "args": [[str(k)], show]} for k in shown],
+        "steps": [{"label": f"{t:.2f}", "method": "animate", "args": [[str(k)], show]} for k, t in enumerate(times)],
     }  # fmt: skip

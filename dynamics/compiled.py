@@ -79,7 +79,9 @@ class Compiled:
         if not constraints:
             a = self.forward_dynamics(q, v, tau, external=external)
             return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
-        inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": f for link, f in (external or {}).items()}
+        inputs = {"q": q, "v": v, "tau": tau} | {
+            f"external force on '{link}'": f for link, f in (external or {}).items()
+        }
         return proximal_dynamics(self, inputs, listed(constraints), method, settings or DEFAULT, forces)
 
     def inverse_dynamics(self, q, v, a, external: Mapping[str, np.ndarray] | None = None) -> np.ndarray:

@@ -44,7 +44,15 @@ def proximal_dynamics(
     limit = settings.iterations or NUMERIC
 
     def call(iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        key = ("proximal_dynamics", tuple(row.key for row in constraints), kind.name, mu, settings.steps, iterations, *inputs)
+        key = (
+            "proximal_dynamics",
+            tuple(row.key for row in constraints),
+            kind.name,
+            mu,
+            settings.steps,
+            iterations,
+            *inputs,
+        )
         expression = _expression(compiled, kind, constraints, mu, settings.steps, iterations, list(arrays))
         function, _ = compiled.function(key, expression, [*arrays, "forces"], {"forces": start.shape[-1]})
         return function.batch(*rows)

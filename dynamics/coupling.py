@@ -47,9 +47,13 @@ class Coupling:
         """The number of rows."""
         return self.k.shape[0]
 
+    def felt(self, accelerations: Sequence[Array]) -> Array:
+        """sum K a (m, 1) for accelerations (6, 1) of the bodies."""
+        return add([K @ accelerations[body] for body, K in self.parts])
+
     def missing(self, accelerations: Sequence[Array]) -> Array:
-        """k - sum K a (m, 1) for accelerations (6, 1) of the bodies."""
-        return self.k - add([K @ accelerations[body] for body, K in self.parts])
+        """k - sum K a."""
+        return self.k - self.felt(accelerations)
 
 
 def add(terms: Sequence[Array]) -> Array:
@@ -58,6 +62,13 @@ def add(terms: Sequence[Array]) -> Array:
     for term in terms[1:]:
         total = total + term
     return total
+
+
+def bodies_of(model: Model, constraint: Constraint) -> tuple[int, ...]:
+    """The moving bodies that a constraint holds, each once."""
+    links = [constraint.link, constraint.other, *(more.link for more in constraint.more)]
+    bodies = [model.frame(link).body for link in links if link is not None]
+    return tuple(dict.fromkeys(body for body in bodies if body >= 0))
 
 
 def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Coupling]:
@@ -126,6 +137,15 @@ def _whirl(velocity: Array) -> Array:
     return cross(velocity[:3, :], velocity[3:, :])
 
 
+def on_bodies(f: Sequence[Array], held: Sequence[Coupling], forces: Sequence[Array]) -> list[Array]:
+    """Forces on the bodies with K' lambda of the constraints added."""
+    f = list(f)
+    for row, force in zip(held, forces):
+        for body, K in row.parts:
+            f[body] = f[body] + K.T @ force
+    return f
+
+
 def relative_pose(model: Model, X: Sequence[Transform], body: int, base: int, frame: Transform = HERE) -> Transform:
     """Where a frame on one body is in another body's frame, by way of the nearest body that carries both."""
     shared = set(model.support(body)) & set(model.support(base))
@@ -167,10 +187,7 @@ def pushed_bodies(
     """Forces on the bodies, with those of the constraints added."""
     if not constraints:
         return bodies
-    total = [None] * model.size if bodies is None else list(bodies)
+    total = [None] * model.size if bodies is None else bodies
+    total = [np.zeros((6, 1)) if push is None else push for push in total]
     rest = np.zeros((model.nv, 1))
-    for row, force in zip(couplings(model, constraints, rest, motion(model, q, rest)), forces):
-        for body, K in row.parts:
-            push = K.T @ force
-            total[body] = push if total[body] is None else total[body] + push
-    return total
+    return on_bodies(total, couplings(model, constraints, rest, motion(model, q, rest)), forces)

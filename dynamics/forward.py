@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .aba import aba
+from .constrained_aba import ConstrainedABA
 from .constraint import Constraint
 from .delassus.efpa import efpa
 from .delassus.kjr import kjr
@@ -18,8 +19,11 @@ from .demand import closes_loop
 from .elimination import elimination
 from .errors import ModelError
 from .gauss import gauss
+from .lcaba import LCABA
 from .ltl import ltl, ltl_soft
+from .prox_bbo import ProxBBO
 from .prox_ltl import ProxLTL
+from .prox_pv import ProxPV
 from .proximal import Factorized, solve
 from .pv import pv
 from .pv_early import pv_early
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 # The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
-PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (ProxLTL,)}
+PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (LCABA, ProxBBO, ProxLTL, ConstrainedABA, ProxPV)}
 
 
 def iterated(kind: type[Factorized]) -> Callable:
@@ -66,7 +70,7 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     if not constraints:
         return "aba", "there are no constraints"
     if any(closes_loop(model, constraint) for constraint in constraints):
-        return "prox-ltl", "the constraints close loops"
+        return "lcaba", "the constraints close loops, and it needs the fewest operations of the methods that take them"
     try:
         elimination(model, constraints)
     except ModelError as reason:
@@ -111,4 +115,4 @@ def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: st
 def proximal_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> type[Factorized]:
     """The proximal method of that name, or the one for these constraints."""
     chosen = choose(model, constraints)[0] if method is None else method
-    return named(PROXIMAL, "prox-ltl" if method is None and chosen not in PROXIMAL else chosen)
+    return named(PROXIMAL, "lcaba" if method is None and chosen not in PROXIMAL else chosen)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .constraint import Constraint
-from .demand import demands
 from .crba import blocks
+from .demand import demands
 from .kinematics import row_jacobian
 from .motion import motion
 from .rnea import body_accelerations, newton_euler

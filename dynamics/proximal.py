@@ -27,6 +27,7 @@ import numpy as np
 from .constraint import Constraint
 from .coupling import Coupling, couplings, jacobian
 from .crba import crba
+from .demand import LOOP_METHODS, sites
 from .errors import ModelError
 from .motion import Motion, motion
 from .rnea import body_accelerations
@@ -169,6 +170,8 @@ class Iterate:
     ):
         q, v, tau = state
         self.model, self.mu, self.steps, self.count = model, mu, steps, 1
+        if method.name not in LOOP_METHODS:
+            sites(model, constraints)  # refuses loops
         self.move = motion(model, q, v)
         self.held = couplings(model, constraints, v, self.move)
         self.factorized = method(model, self.move, tau, self.held, external, mu)

@@ -40,7 +40,11 @@ def linear_rows(other, data, q, v, constraint):
     else:
         joint, body = site(other, constraint.other, constraint.frame.__class__(np.eye(3), np.zeros((3, 1))))
         second = data.oMi[joint] * body
-        target = one.pose if constraint.target is None else second * pin.SE3(constraint.target.R, constraint.target.p.ravel())
+        target = (
+            one.pose
+            if constraint.target is None
+            else second * pin.SE3(constraint.target.R, constraint.target.p.ravel())
+        )
         two = Frame(other, data, q, joint, data.oMi[joint].actInv(target))
         turn = one.pose.actInv(two.pose)
         if constraint.classical:

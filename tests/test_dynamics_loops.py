@@ -4,12 +4,12 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from loop_oracles import dense_rows, least_forces, pinocchio_constraint
+from loop_oracles import pinocchio_constraint
 from robot_oracles import ours, relative, states, twin
-from trisweep.dynamics import Constraint, ModelError, Proximal, point, weld
+from trisweep.dynamics import Constraint, Proximal, point, weld
 from trisweep.dynamics.builder import rotation
 from trisweep.dynamics.demand import LOOP_METHODS
-from trisweep.dynamics.forward import FORWARD, PROXIMAL
+from trisweep.dynamics.forward import PROXIMAL
 
 LOOPS = [method for method in LOOP_METHODS if method in PROXIMAL]
 HINGE = np.eye(6)[[0, 1, 3, 4, 5]]

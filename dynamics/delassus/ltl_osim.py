@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..constraint import Constraint
-from ..demand import sites
 from ..crba import blocks
+from ..demand import sites
 from ..kinematics import row_jacobian
 from ..ltl import LTL, transposed
 from ..motion import transforms

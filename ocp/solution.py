@@ -5,7 +5,7 @@ print(solution)                                # status, time, objective, residu
 solution.q, solution["q"], solution.times      # a row a stage; controls a row a step
 solution.multipliers["reach the goal"]         # a row for each stage of the constraint
 solution.check()                               # the KKT conditions, computed again by CasADi alone
-solution.plot("reach.png"); solution.animate("reach.html", arm); solution.save("reach.npz")
+solution.plot("reach.png"); solution.animate("reach.html"); solution.save("reach.npz")
 """
 
 from __future__ import annotations
@@ -247,9 +247,13 @@ class Solution:
 
         return plot(self, path, show)
 
-    def animate(self, path: str | Path, model: Model, q: str = "q", last: str | None = None) -> Path:
-        """Write the motion of a robot as a stand-alone HTML page; q is the name of its configuration, and `last` the
-        phase to which it is shown, see `branch`.
+    def animate(
+        self, path: str | Path, model: Model | None = None, q: str | None = None, last: str | None = None
+    ) -> Path:
+        """Write the motion of a robot as a stand-alone HTML page.
+
+        model: the robot, and q: the state that is its configuration; if not said, those of the statement's dynamics.
+        last: the phase to which the motion is shown, see `branch`.
         """
         from .animation import animate
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..riccati import ProblemError
 from .diagnosis import Fault
+from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Column, Layout, Piece, Span
 from .solution import ADVICE, Solution, Statistics
@@ -84,7 +85,7 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
         layout=layout,
         point=point,
         measured=Measured(header["objective"], residual=Residual(**header["residual"]), **measured),
-        records=[tuple(record) for record in header["records"]],
+        records=[Iteration(*record) for record in header["records"]],
         fault=Fault(**header["fault"]) if header["fault"] else None,
         doubt=header["doubt"],
     )

@@ -12,7 +12,8 @@ import numpy as np
 from ..adjoint import solved
 from .kkt import Point
 from .layout import Layout, next_rows
-from .transcription import Block, Transcription
+from .stages import Block
+from .transcription import Transcription
 
 if TYPE_CHECKING:
     from .kkt import Conditions

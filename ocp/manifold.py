@@ -56,7 +56,7 @@ class Manifold:
 
     def compose(self, coordinates: ca.SX, anchor: ca.SX) -> ca.SX:
         """The state (size,) from its coordinates (dimension,) about an anchor (anchors,)."""
-        state, at = ca.SX(self.size, 1), 0
+        state, at = ca.SX.zeros(self.size, 1), 0
         for i, j in zip(self.plain, self.plain_coordinates):
             state[i] = coordinates[j]
         for k, (start, stop) in enumerate(self.units):
@@ -67,7 +67,7 @@ class Manifold:
 
     def chart(self, anchor: ca.SX, state: ca.SX) -> ca.SX:
         """The coordinates (dimension,) of a state about an anchor."""
-        coordinates, at = ca.SX(self.dimension, 1), 0
+        coordinates, at = ca.SX.zeros(self.dimension, 1), 0
         for i, j in zip(self.plain, self.plain_coordinates):
             coordinates[j] = state[i]
         for k, (start, stop) in enumerate(self.units):
@@ -86,7 +86,7 @@ class Manifold:
 
     def recentred(self, coordinates: ca.SX, anchor: ca.SX) -> tuple[ca.SX, ca.SX]:
         """The coordinates and the anchor of the same state, with zero increments."""
-        state, still = self.compose(coordinates, anchor), ca.SX(self.dimension, 1)
+        state, still = self.compose(coordinates, anchor), ca.SX.zeros(self.dimension, 1)
         for j in self.plain_coordinates:
             still[j] = coordinates[j]
         groups = [state[start:stop] / ca.norm_2(state[start:stop]) for start, stop in self.units]

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .diagnosis import violations
+from .iteration import Iteration
 
 if TYPE_CHECKING:
     from .solution import Solution
 
 SHOWN = 3  # constraints at fault named in the verdict
-HEADINGS = (
-    "iter",
-    "objective",
-    "violat.",
-    "dual",
-    "compl.",
-    "mu",
-    "|step|",
-    "regul.",
-    "alpha",
-    "kind",
-)  # 80 columns wide
+HEADINGS = {
+    "iter": 4, "objective": 13, "violat.": 7, "dual": 7, "compl.": 7, "mu": 7, "|step|": 7, "regul.": 7, "alpha": 7,
+    "kind": 4,
+}  # and the widths of their columns, 80 in all with the spaces between them  # fmt: skip
 
 
 def report(solution: Solution) -> str:
@@ -54,17 +48,29 @@ def _constraint_lines(solution: Solution) -> list[str]:
     return [f"  worst        {every[0]}"] if every else []
 
 
+class LiveTable:
+    """The table of iterations, printed row by row as they come."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self._console = Console(highlight=False, soft_wrap=True)
+        self._console.print(self._line(HEADINGS), style="bold")
+
+    def add(self, iteration: Iteration) -> None:
+        small = iteration[2:8]
+        numbers = [f"{number:.1e}" if number else "-" for number in small]
+        alpha = f"{iteration.alpha_primal:.2g}" if iteration.alpha_primal else "-"
+        first = str(iteration.iteration), f"{iteration.objective:.6e}"
+        self._console.print(self._line([*first, *numbers, alpha, iteration.kind.strip() or "-"]))
+
+    @staticmethod
+    def _line(cells: Iterable[str]) -> str:
+        return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, HEADINGS.values()))
+
+
 def print_log(solution: Solution) -> None:
     """The iterations as a table on the terminal."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for iteration, objective, *small, alpha, _, _, kind in solution.records:
-        numbers = [f"{number:.1e}" if number else "-" for number in small]
-        table.add_row(
-            str(iteration), f"{objective:.6e}", *numbers, f"{alpha:.2g}" if alpha else "-", kind.strip() or "-"
-        )
-    Console().print(table)
+    table = LiveTable()
+    for iteration in solution.records:
+        table.add(iteration)

@@ -74,7 +74,9 @@ class RivalSolver(Solver):
             options |= {"structure_detection": "auto", "equality": (self.program.kinds != "i").tolist()}
         return ca.nlpsol("rival", self.name, self._nlp, options)
 
-    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None):
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None, watcher):
+        if watcher is not None:
+            raise ProblemError(f"solve: the backend '{self.name}' has no callback and no log, only 'native' has")
         function, program, order = self._function(settings), self.program, self._order
         begin = perf_counter()
         try:

@@ -8,6 +8,8 @@ import numpy as np
 
 from ..riccati import ProblemError
 
+MOST_THREADS = 256
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -17,6 +19,8 @@ class Settings:
     iterations: int = 500  # at most
     seconds: float = np.inf  # at most
     initial_barrier: float = 0.1  # mu at the start
+    threads: int = 1  # that evaluate the functions of the stages; the result does not depend on it
+    log: bool = False  # print the table of iterations as they come
 
     def __new__(cls, *_, **given) -> Settings:
         known = [part.name for part in fields(cls)]
@@ -32,3 +36,7 @@ class Settings:
                 raise ProblemError(f"Settings: {name} is {value!r}, expected a positive number")
         if not isinstance(self.iterations, int) or self.iterations < 0:
             raise ProblemError(f"Settings: iterations is {self.iterations!r}, expected a whole number of at least 0")
+        if type(self.threads) is not int or not 1 <= self.threads <= MOST_THREADS:
+            raise ProblemError(f"Settings: threads is {self.threads!r}, expected a number from 1 to {MOST_THREADS}")
+        if not isinstance(self.log, bool):
+            raise ProblemError(f"Settings: log is {self.log!r}, expected True or False")

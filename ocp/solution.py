@@ -19,6 +19,7 @@ import numpy as np
 
 from ..riccati import ProblemError
 from .diagnosis import Fault, Violation, everywhere, violations
+from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Layout
 from .motion import ConstraintValues, Motion
@@ -40,13 +41,6 @@ ADVICE = {
     "not minimal": "first-order conditions hold, but the cost curves down from here: start elsewhere, or add limits",
     "stalled": "no step improves the point: look for bad scaling, slopes that jump, constraints that repeat each other",
 }
-
-# What a row of `Solution.records` holds. kind of step: f less objective, h less violation, s second-order correction,
-# r restoration, t tiny.
-RECORD = (
-    "iteration", "objective", "infeasibility", "dual_infeasibility", "complementarity", "mu", "step", "delta",
-    "alpha_primal", "alpha_dual", "trials", "kind",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ class Solution:
     `solution["q"]` also reaches a name that this class has for something else. Where a motion has several phases,
     `solution.phases["flight"]` is a `Motion` with all that belongs to one; what only one of them has needs no more.
 
-    gains: of every phase, (steps, nu, nx), see `Motion`. records: a row an iteration, see RECORD.
+    gains: of every phase, (steps, nu, nx), see `Motion`. records: an Iteration each.
     fault: where a function was not finite. doubt: what speaks against the solver's own verdict, where something does.
     """
 
@@ -84,7 +78,7 @@ class Solution:
     layout: Layout
     point: Point
     measured: Measured
-    records: list[tuple] = field(default_factory=list)
+    records: list[Iteration] = field(default_factory=list)
     fault: Fault | None = None
     doubt: str = ""
     solver: Solver | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from threading import Lock
+from threading import Lock, get_ident
 from time import perf_counter
 
 import casadi as ca
@@ -15,12 +15,15 @@ from ..native import compile_function, core
 from ..riccati import ProblemError
 from .diagnosis import find_fault
 from .given import Given
+from .iteration import Iteration
 from .kkt import Conditions, Point, compiled_evaluator, doubt, plain_evaluator
 from .layout import KINDS, layout_of
 from .problem import Problem
+from .report import LiveTable
 from .settings import Settings
 from .solution import Solution, Statistics
-from .transcription import Block, Transcription, transcribe
+from .stages import Block
+from .transcription import Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 BACKENDS = ("native", "ipopt", "fatrop")
@@ -54,7 +57,7 @@ class Solver:
         self.transcription = transcription
         self.problem = transcription.problem
         self.layout = layout_of(transcription)
-        self._lock = Lock()
+        self._lock, self._solving_thread = Lock(), None
         self._bounds = self._collect_bounds()
         self._prepare(hessian)
         self.build_seconds = perf_counter() - begin
@@ -85,6 +88,7 @@ class Solver:
         guess: Mapping[str, ArrayLike] | Solution | None = None,
         warm_start: Solution | None = None,
         settings: Settings | None = None,
+        callback: Callable[[Iteration], object] | None = None,
         **parameters: ArrayLike,
     ) -> Solution:
         """Solve from a guess, with a value for every parameter by its name.
@@ -94,6 +98,8 @@ class Solver:
         Where there are several phases, guess["flight"] is such a guess for the phase "flight" alone. A parameter that
         several phases have is given once for all of them, or as a dictionary by their names.
         warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers.
+        callback: called with every Iteration as it begins. What it returns, if true, ends the solve as "interrupted";
+        what it raises ends the solve too, and is passed on.
         """
         if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.layout != self.layout):
             raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
@@ -103,11 +109,19 @@ class Solver:
         given = Given(self.transcription, self.layout)
         shared, of_stages = given.parameters(parameters)
         z = given.guess(warm_start if guess is None and warm_start is not None else guess, of_stages)
+        if self._solving_thread == get_ident():
+            raise ProblemError("solve: called from the callback of this very solver, expected another one from build()")
         with self._lock:
-            status, result, records, gains = self._run(z, shared, of_stages, settings, warm_start)
+            self._solving_thread = get_ident()
+            try:
+                status, result, records, gains = self._run(
+                    z, shared, of_stages, settings, warm_start, _watcher(settings, callback)
+                )
+            finally:
+                self._solving_thread = None
         return self._solution(status, result, records, gains, settings, shared)
 
-    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None):
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None, watcher):
         """Status, what the core says of the point, a record an iteration, a gain a step."""
         self._core.set_parameters(shared, of_stages)
         self._core.set_guess(z)
@@ -115,9 +129,9 @@ class Solver:
             y, w = warm_start.point.y, warm_start.point.w
             parts = (y[self.layout.kind(kind)] for kind in KINDS)
             self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
-        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None))]
+        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None), watcher)]
         gains = [self._core.gain(k) for k in range(self.transcription.stages)]
-        return status, self._core.result(), self._core.records(), gains
+        return status, self._core.result(), [Iteration(*row) for row in self._core.records()], gains
 
     # --- the core's view
 
@@ -137,6 +151,7 @@ class Solver:
         made.next = 0 if block.next is None else block.next.numel()
         made.equalities = sum(term.expression.numel() for term in block.equalities)
         made.inequalities = sum(term.expression.numel() for term in block.inequalities)
+        made.lanes = max(values.lanes, derivatives.lanes)
         made.at_equality, made.at_inequality = block.at_equality, block.at_inequality
         made.jacobian_rows, made.jacobian_columns = map(list, functions[1].sparsity_out(0).get_triplet())
         made.hessian_rows, made.hessian_columns = map(list, functions[1].sparsity_out(1).get_triplet())
@@ -151,11 +166,13 @@ class Solver:
             if recentring is None:
                 continue
             compiled = compile_function(recentring)
-            chart = core.Chart()
-            chart.first, chart.count, chart.at_own, chart.own = span.first, span.steps + 1, span.at_own, span.own
-            chart.set_recentre(compiled.address, compiled.sizes.work)
             self._recentrings.append(compiled)
-            made.append(chart)
+            for first, count in ((0, span.steps), (span.steps, 1)):
+                chart = core.Chart()
+                chart.first, chart.count = span.first + first, count
+                chart.at_own, chart.own = span.at_own + first * span.own, span.own
+                chart.set_recentre(compiled.address, compiled.sizes.work)
+                made.append(chart)
         return made
 
     def _collect_bounds(self) -> tuple[np.ndarray, ...]:
@@ -207,9 +224,26 @@ class Solver:
         )
 
 
+def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None) -> Callable[[tuple], bool] | None:
+    """What the core calls with the row of every iteration; None where nobody asked."""
+    if callback is not None and not callable(callback):
+        raise ProblemError(f"solve: callback is {callback!r}, expected a function of an Iteration")
+    if callback is None and not settings.log:
+        return None
+    table = LiveTable() if settings.log else None
+
+    def watch(row: tuple) -> bool:
+        iteration = Iteration(*row)
+        if table is not None:
+            table.add(iteration)
+        return callback is not None and bool(callback(iteration))
+
+    return watch
+
+
 def _core_settings(settings: Settings, warm_start: bool):
     inner = core.Settings()
     inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
-    inner.warm_start = warm_start
+    inner.warm_start, inner.threads = warm_start, settings.threads
     inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
     return inner

@@ -7,7 +7,9 @@ import pytest
 from trisweep.ocp import Solver
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
-OPTIMAL_CONTROL = {"quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start"}
+OPTIMAL_CONTROL = {
+    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump"
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -69,16 +69,25 @@ public:
         }
     }
 
-    int solve(const Settings& settings) {
+    // `callback`, if it is not None, is called with the row of every iteration and may ask for an end; what it raises is
+    // raised again when the solve has ended.
+    int solve(const Settings& settings, nb::object callback) {
         solved_once = false;
+        std::exception_ptr raised;
         {
             nb::gil_scoped_release release;
             point.settings = settings;
+            horizon.set_threads(settings.threads);
             point.deadline = settings.seconds < 1e8 ? Stopwatch::clock::now() + std::chrono::duration_cast<Stopwatch::clock::duration>(
                                                                                     std::chrono::duration<double>(settings.seconds))
                                                     : Stopwatch::clock::time_point::max();
-            point.records.clear();
-            point.records.reserve(std::size_t(std::min(settings.iterations, 100000)) + 2);
+            records_made.clear();
+            records_made.reserve(std::size_t(std::min(settings.iterations, 100000)) + 2);
+            const auto watch = [&](const Record& record) {
+                records_made.push_back(record);
+                return !callback.is_none() && !raised && tell(callback, record, raised);
+            };
+            point.watch = std::cref(watch);
             point.times = {};
             point.iteration = 0;
             point.interrupted = [] {
@@ -90,6 +99,7 @@ public:
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
+        if (raised) std::rethrow_exception(raised);
         solved_once = true;
         return int(status);
     }
@@ -108,7 +118,7 @@ public:
         out["dynamics_residual"] = new_array({x}, to_b), out["equalities_residual"] = new_array({g}, to_g);
         out["inequalities_residual"] = new_array({c}, to_c);
         out["row_scale"] = new_array({x + g + c}, to_scale);  // of dynamics, equalities, inequalities
-        double *scale_g = std::fill_n(to_scale, x, 1.0), *scale_c = scale_g + g;
+        double *scale_b = to_scale, *scale_g = scale_b + x, *scale_c = scale_g + g;
         std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
         for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
         for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
@@ -119,7 +129,11 @@ public:
                 const int at = s.at_z + (i < s.nu ? i : s.up + i - s.nu);
                 *to_z++ = point.v[at], *to_low++ = low_dual[at] / f, *to_high++ = high_dual[at] / f;
             }
-            for (int i = 0; k && i < s.nx; ++i) *to_lambda++ = point.y[s.at_x + i] / f, *to_b++ = point.r[s.at_x + i];
+            for (int i = s.at_x; k && i < s.at_x + s.nx; ++i) {
+                *to_lambda++ = point.y[i] * horizon.dynamics_scale[i] / f;
+                *to_b++ = point.r[i] / horizon.dynamics_scale[i];
+                *scale_b++ = horizon.dynamics_scale[i];
+            }
             for (int i = s.at_g; i < s.at_g + s.ng; ++i) {
                 *to_eta++ = point.y[program.at_eta() + i] * horizon.equality_scale[i] / f;
                 *to_g++ = point.r[program.at_eta() + i] / horizon.equality_scale[i];
@@ -149,10 +163,7 @@ public:
     // One row an iteration: objective, infeasibility, dual infeasibility, complementarity, mu, step, delta, alphas, trials, kind.
     nb::list records() const {
         nb::list rows;
-        for (const Record& r : point.records)
-            rows.append(nb::make_tuple(r.iteration, r.objective / horizon.objective_scale, r.infeasibility, r.dual_infeasibility,
-                                       r.complementarity, r.mu, r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials,
-                                       std::string(1, r.kind)));
+        for (const Record& record : records_made) rows.append(row(record));
         return rows;
     }
 
@@ -168,6 +179,23 @@ public:
     }
 
 private:
+    nb::tuple row(const Record& r) const {
+        return nb::make_tuple(r.iteration, r.objective / horizon.objective_scale, r.infeasibility, r.dual_infeasibility,
+                              r.complementarity, r.mu, r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials,
+                              std::string(1, r.kind));
+    }
+
+    // Ctrl-C during the callback ends the solve as it does elsewhere.
+    bool tell(const nb::object& callback, const Record& record, std::exception_ptr& raised) const {
+        nb::gil_scoped_acquire acquire;
+        try {
+            return nb::cast<bool>(callback(row(record)));
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
+            return true;
+        }
+    }
+
     // The starting point (Wächter and Biegler 2006, Sec. 3.6): scaling, v inside its bounds, slacks, multipliers, mu.
     bool prepare() {
         const Settings& settings = point.settings;
@@ -203,7 +231,7 @@ private:
     // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
     bool take_multipliers() {
         const double f = horizon.objective_scale;
-        for (int i = 0; i < riccati.size_x; ++i) point.y[i] = f * start_y[i];
+        for (int i = 0; i < riccati.size_x; ++i) point.y[i] = f * start_y[i] / horizon.dynamics_scale[i];
         for (int i = 0; i < riccati.size_g; ++i) point.y[program.at_eta() + i] = f * start_y[program.at_eta() + i] / horizon.equality_scale[i];
         for (int i = 0; i < horizon.size_c; ++i) point.y[program.at_nu() + i] = f * start_y[program.at_nu() + i] / horizon.inequality_scale[i];
         double sum = 0.0;
@@ -252,6 +280,7 @@ private:
     Arena arena;
     static constexpr double WARM_PUSH = 1e-8;
     double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
+    std::vector<Record> records_made;
     Status status = Status::stalled;
     double seconds = 0.0;
     bool solved_once = false;
@@ -276,6 +305,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("inequalities", &Block::inequalities)
         .def_rw("at_equality", &Block::at_equality)
         .def_rw("at_inequality", &Block::at_inequality)
+        .def_rw("lanes", &Block::lanes)
         .def_rw("jacobian_rows", &Block::jacobian_rows)
         .def_rw("jacobian_columns", &Block::jacobian_columns)
         .def_rw("hessian_rows", &Block::hessian_rows)
@@ -302,6 +332,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("seconds", &Settings::seconds)
         .def_rw("initial_barrier", &Settings::initial_barrier)
         .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("threads", &Settings::threads)
         .def_rw("warm_start", &Settings::warm_start);
     nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,
@@ -310,7 +341,7 @@ void bind_interior_point(nb::module_& m) {
         .def("set_bounds", &Solver::set_bounds)
         .def("set_guess", &Solver::set_guess)
         .def("set_multipliers", &Solver::set_multipliers)
-        .def("solve", &Solver::solve)
+        .def("solve", &Solver::solve, nb::arg("settings"), nb::arg("callback").none() = nb::none())
         .def("result", &Solver::result)
         .def("records", &Solver::records)
         .def("gain", &Solver::gain);

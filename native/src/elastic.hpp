@@ -2,7 +2,7 @@
 //
 //     min rho sum(p + n) + zeta/2 |scale (v - reference)|^2   subject to   r(v) - p + n = 0,   p, n >= 0, bounds of v
 //
-// p and n are eliminated row by row:  D = 1/Sigma_p + 1/Sigma_n,   dp = (y - h_p)/Sigma_p,   dn = -(y + h_n)/Sigma_n.
+// p and n are eliminated row by row:  D = 1/S_p + 1/S_n,   dp = (y - h_p)/S_p,   dn = -(y + h_n)/S_n,   S = Sigma + delta.
 #pragma once
 
 #include "optimal_control.hpp"
@@ -21,21 +21,22 @@ public:
         arena.build([this](Arena& a) { lay_out(a); });
     }
 
-    // Start from a point of the base problem: p and n as the barrier wants them, duals of the bounds within rho.
-    void start(const double* v, const double* r, double mu, double* elastic_v) {
+    // Start from a point of the base problem, which is the reference too: p and n as the barrier wants them. The duals of the
+    // bounds are, the first time, those of the base problem, within rho; then they stay as they are.
+    void start(const double* v, const double* r, double mu, double proximity, bool first, double* elastic_v) {
         std::copy_n(v, base.size_v, elastic_v);
         std::copy_n(v, base.size_v, reference);
         for (int i = 0; i < base.size_v; ++i) scale[i] = std::min(1.0, 1.0 / std::max(std::fabs(v[i]), 1e-12));
-        zeta = std::sqrt(mu);
-        lower.count = upper.count = 0;
-        const auto inherit = [](const Bounds& from, Bounds& to) {
-            for (int i = 0; i < from.count; ++i, ++to.count)
-                to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
-        };
-        inherit(base.lower, lower);
-        inherit(base.upper, upper);
+        zeta = proximity;
+        if (first) inherit(base.lower, lower), inherit(base.upper, upper);
+        balance(r, mu, elastic_v);
+    }
+
+    // The p and n that are best for rows r of the base problem and for this mu, and their duals.
+    void balance(const double* r, double mu, double* elastic_v) {
         double *p = elastic_v + at_p(), *n = elastic_v + at_n();
         std::fill_n(p, 2 * base.size_y, 0.0);
+        lower.count = base.lower.count;
         for (int i = 0; i < base.size_y; ++i) {
             if (!real_row[i]) continue;
             const double half = (mu - RHO * r[i]) / (2.0 * RHO);
@@ -51,6 +52,7 @@ public:
     bool evaluate(const double* v, double& f, double* r) override {
         const double *p = v + at_p(), *n = v + at_n();
         const bool finite = base.evaluate(v, f, r);
+        base_objective = f, base_infeasibility = largest_entry(base.size_y, r);
         f = 0.0;
         for (int i = 0; i < base.size_y; ++i) f += RHO * (p[i] + n[i]), r[i] -= p[i] - n[i];
         for (int i = 0; i < base.size_v; ++i) {
@@ -79,6 +81,8 @@ public:
 
     const double* gradient() const override { return gradient_v; }
 
+    double base_objective = 0.0, base_infeasibility = 0.0;  // of the base problem, at the point evaluated last
+
     void add_transposed_product(const double* y, double* out) const override {
         base.add_transposed_product(y, out);
         for (int i = 0; i < base.size_y; ++i) out[at_p() + i] -= y[i], out[at_n() + i] += y[i];
@@ -92,33 +96,58 @@ public:
         for (int i = 0; i < base.size_y; ++i) {
             sigma_p[i] = real_row[i] ? sigma[at_p() + i] : 1.0;
             sigma_n[i] = real_row[i] ? sigma[at_n() + i] : 1.0;
-            D[i] = 1.0 / sigma_p[i] + 1.0 / sigma_n[i];
         }
     }
 
-    bool factor(double delta) override { return base.factor_soft(delta, D); }
+    bool factor(double delta) override {
+        for (int i = 0; i < base.size_y; ++i) {
+            S_p[i] = sigma_p[i] + delta, S_n[i] = sigma_n[i] + delta;
+            D[i] = 1.0 / S_p[i] + 1.0 / S_n[i];
+        }
+        return base.factor_soft(delta, D);
+    }
 
     void direction(const double* h, const double* r, double* dv, double* y) override {
         const double *h_p = h + at_p(), *h_n = h + at_n();
-        for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / sigma_p[i] - h_n[i] / sigma_n[i];
+        for (int i = 0; i < base.size_y; ++i) right[i] = r[i] + h_p[i] / S_p[i] - h_n[i] / S_n[i];
         base.direction_soft(h, right, D, dv, y);
-        base.row_products(dv, right);
+        std::fill_n(right, base.size_y, 0.0);
+        base.add_product(dv, right);
         double *dp = dv + at_p(), *dn = dv + at_n();
         for (int i = 0; i < base.size_y; ++i) {
             dp[i] = dn[i] = 0.0;
             if (!real_row[i]) continue;
             // The stiffer of the two by its own equation, the other one by the row: nothing is divided by a small number.
-            if (sigma_p[i] < sigma_n[i]) {
-                dn[i] = -(y[i] + h_n[i]) / sigma_n[i];
+            if (S_p[i] < S_n[i]) {
+                dn[i] = -(y[i] + h_n[i]) / S_n[i];
                 dp[i] = right[i] + r[i] + dn[i];
             } else {
-                dp[i] = (y[i] - h_p[i]) / sigma_p[i];
+                dp[i] = (y[i] - h_p[i]) / S_p[i];
                 dn[i] = dp[i] - right[i] - r[i];
             }
         }
     }
 
+    void add_hessian_product(const double* dv, double* out) const override {
+        base.add_hessian_product(dv, out);
+        for (int i = 0; i < base.size_y; ++i) {
+            out[at_p() + i] += S_p[i] * dv[at_p() + i];
+            out[at_n() + i] += S_n[i] * dv[at_n() + i];
+        }
+    }
+
+    void add_product(const double* dv, double* out) const override {
+        base.add_product(dv, out);
+        for (int i = 0; i < base.size_y; ++i) out[i] -= dv[at_p() + i] - dv[at_n() + i];
+    }
+
 private:
+    static void inherit(const Bounds& from, Bounds& to) {
+        to.count = from.count;
+        for (int i = 0; i < from.count; ++i)
+            to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
+    }
+
     int at_p() const { return base.size_v; }
     int at_n() const { return base.size_v + base.size_y; }
 
@@ -128,7 +157,7 @@ private:
         upper.sign = -1.0;
         reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
         gradient_v = a.vector(size_v);
-        for (double** vector : {&sigma_p, &sigma_n, &D, &right}) *vector = a.vector(size_y);
+        for (double** vector : {&sigma_p, &sigma_n, &S_p, &S_n, &D, &right}) *vector = a.vector(size_y);
         real_row = a.indices(size_y);
         if (!real_row) return;
         for (std::size_t k = 0; k < base.riccati.stages.size(); ++k) {
@@ -142,7 +171,7 @@ private:
     OptimalControl& base;
     Arena arena;
     double zeta = 0.0;
-    double *reference, *scale, *base_sigma, *gradient_v, *sigma_p, *sigma_n, *D, *right;
+    double *reference, *scale, *base_sigma, *gradient_v, *sigma_p, *sigma_n, *S_p, *S_n, *D, *right;
     int* real_row;  // 0 in the gaps of y
 };
 

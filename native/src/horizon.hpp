@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "riccati.hpp"
+#include "threads.hpp"
 
 namespace trisweep {
 
@@ -26,6 +27,7 @@ struct Block {
     int at_shared = 0, at_own = 0, own_stride = 0, at_following = 0, following_stride = 0;  // places of the parameters
     int objective = 0, next = 0, equalities = 0, inequalities = 0;
     int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
+    int lanes = 1;  // stages that the functions compute at a time
     Evaluate values = nullptr, derivatives = nullptr;
     std::int64_t values_work = 0, derivatives_work = 0;
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
@@ -33,8 +35,8 @@ struct Block {
     int rows() const { return objective + next + equalities + inequalities; }
 };
 
-// A change of coordinates on a run of stages whose states lie on a manifold: (x, parameters of the stage), the state as
-// increments from a place that the parameters hold, to the same state with that place as its origin.
+// A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
+// stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
 struct Chart {
     int first = 0, count = 0;
     int at_own = 0, own = 0;  // place and number of the parameters of a stage
@@ -42,13 +44,13 @@ struct Chart {
     std::int64_t work = 0;
 };
 
-// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities.
+// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
 struct Values {
     double objective;
     double *b, *g, *c;
 };
 
-// Multipliers, in the layout of the values.
+// Multipliers of the scaled rows, in the layout of the values.
 struct Multipliers {
     double *lambda, *eta, *nu;
 };
@@ -69,6 +71,15 @@ public:
         }
         arena.build([this](Arena& a) { lay_out(a); });
         for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
+        set_threads(1);
+    }
+
+    // How many threads evaluate the stages. Results do not depend on it.
+    void set_threads(int count) {
+        threads.resize(count);
+        work.resize(count);
+        for (std::vector<double>& each : work) each.resize(most_work);
+        fault.resize(count);
     }
 
     // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
@@ -77,47 +88,43 @@ public:
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
             const int rows = block.rows();
-            double* results[] = {value_rows[i]};
-            const std::int64_t strides[] = {rows};
-            call(block, block.values, z, nullptr, results, strides);
-            for (int k = 0; k < block.count; ++k) {
-                const double* row = value_rows[i] + std::ptrdiff_t(k) * rows;
-                for (int r = 0; r < rows; ++r)
-                    if (!(std::fabs(row[r]) <= 1e300)) return faulty_block = int(i), faulty_stage = block.first + k, faulty_row = r, false;
-                const int stage = block.first + k;
-                if (block.objective) out.objective += objective_scale * *row++;
-                if (block.next) {
-                    const Riccati::Stage& child = riccati.stages[block.child + k];
-                    const double* x = z + child.at_z + child.up;
-                    for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = *row++ - x[r];
-                }
-                scaled(block.equalities, row, equality_scale + at_equality(block, stage), out.g + at_equality(block, stage));
-                row += block.equalities;
-                scaled(block.inequalities, row, inequality_scale + at_inequality(block, stage), out.c + at_inequality(block, stage));
-            }
+            const bool finite = share_stages(block, [&](int first, int last, double* work) {
+                double* results[] = {value_rows[i] + std::ptrdiff_t(first) * rows};
+                const std::int64_t strides[] = {rows};
+                call(block, first, last, block.values, z, nullptr, results, strides, work);
+                for (int k = first; k < last; ++k)
+                    if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out)) return k;
+                return -1;
+            });
+            if (!finite) return find_row(int(i)), false;
+            if (block.objective)
+                for (int k = 0; k < block.count; ++k) out.objective += objective_scale * value_rows[i][std::ptrdiff_t(k) * rows];
         }
         return true;
     }
 
-    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E, G; into C and `gradient` of the
-    // objective. False where a number is not finite; `faulty_row` is then -1.
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; `faulty_row` is then -1.
     bool differentiate(const double* z, const Multipliers& m) {
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
         fill_zero(padded(riccati.size_z), gradient);
         bool finite = true;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
-            gather_weights(block, m, weight_rows[i]);
-            const int jacobian = int(block.jacobian_rows.size()), hessian = int(block.hessian_rows.size());
-            double* results[] = {jacobian_rows[i], hessian_rows[i]};
-            const std::int64_t strides[] = {jacobian, hessian};
-            call(block, block.derivatives, z, weight_rows[i], results, strides);
-            for (int k = 0; k < block.count; ++k) {
-                const bool here = scatter(int(i), block.first + k, jacobian_rows[i] + std::ptrdiff_t(k) * jacobian,
-                                          hessian_rows[i] + std::ptrdiff_t(k) * hessian);
-                if (finite && !here) faulty_block = int(i), faulty_stage = block.first + k, faulty_row = -1;
-                finite &= here;
-            }
+            const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()), hessian = std::ptrdiff_t(block.hessian_rows.size());
+            const bool here = share_stages(block, [&](int first, int last, double* work) {
+                gather_weights(block, first, last, m, weight_rows[i]);
+                double* results[] = {jacobian_rows[i] + first * jacobian, hessian_rows[i] + first * hessian};
+                const std::int64_t strides[] = {jacobian, hessian};
+                call(block, first, last, block.derivatives, z, weight_rows[i], results, strides, work);
+                int bad = -1;
+                for (int k = first; k < last; ++k)
+                    if (!scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian) && bad < 0)
+                        bad = k;
+                return bad;
+            });
+            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault(), faulty_row = -1;
+            finite &= here;
         }
         return finite;
     }
@@ -130,7 +137,7 @@ public:
             const double* inputs[] = {x, own};
             double* outputs[] = {moved_x, moved_own};
             const std::int64_t from[] = {s.n, chart.own}, to[] = {s.nx, chart.own};
-            chart.recentre(inputs, from, outputs, to, chart.count, work);
+            chart.recentre(inputs, from, outputs, to, chart.count, work[0].data());
             for (int k = 0; k < chart.count; ++k) std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
             std::copy_n(moved_own, std::ptrdiff_t(chart.count) * chart.own, own);
         }
@@ -147,7 +154,7 @@ public:
     double *parameters, *stage_parameters;  // shared; of all stages in a row
     double* gradient;                       // of the objective, along z
     double objective_scale = 1.0;
-    double *equality_scale, *inequality_scale;
+    double *dynamics_scale, *equality_scale, *inequality_scale;
     int faulty_block = -1, faulty_stage = -1, faulty_row = -1;
 
 private:
@@ -163,13 +170,13 @@ private:
         parameters = a.vector(parameter_count);
         stage_parameters = a.vector(stage_parameter_count);
         gradient = a.vector(riccati.size_z);
+        dynamics_scale = a.vector(riccati.size_x);
         equality_scale = a.vector(riccati.size_g);
         inequality_scale = a.vector(size_c);
         inequality_rows.resize(stages);
         for (int k = 0; k < stages; ++k) inequality_rows[k] = a.matrix(riccati.stages[k].n, inequality_count[k]);
         const auto count = blocks.size();
         value_rows.resize(count), weight_rows.resize(count), jacobian_rows.resize(count), hessian_rows.resize(count);
-        std::int64_t most_work = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const Block& block = blocks[i];
             value_rows[i] = a.matrix(block.rows(), block.count);
@@ -185,7 +192,53 @@ private:
             most_work = std::max(most_work, chart.work);
         }
         moved_x = a.vector(most_x), moved_own = a.vector(most_own);
-        work = a.matrix(most_work, 1);
+    }
+
+    // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
+    // its first; the runs begin at whole groups of lanes. True where no run has a fault.
+    template <class Job>
+    bool share_stages(const Block& block, const Job& job) {
+        std::fill(fault.begin(), fault.end(), -1);
+        const int groups = (block.count + block.lanes - 1) / block.lanes, shares = threads.count();
+        if (groups < shares) {
+            fault[0] = job(0, block.count, work[0].data());
+        } else {
+            threads.run([&](int i) {
+                const int first = groups * i / shares * block.lanes;
+                const int last = std::min(groups * (i + 1) / shares * block.lanes, block.count);
+                fault[i] = job(first, last, work[i].data());
+            });
+        }
+        return first_fault() < 0;
+    }
+
+    int first_fault() const {
+        for (int k : fault)
+            if (k >= 0) return k;
+        return -1;
+    }
+
+    // The row, of the first stage at fault in block i, whose value is not finite.
+    void find_row(int i) {
+        const double* row = value_rows[i] + std::ptrdiff_t(first_fault()) * blocks[i].rows();
+        faulty_block = i, faulty_stage = blocks[i].first + first_fault();
+        for (faulty_row = 0; std::fabs(row[faulty_row]) <= 1e300;) ++faulty_row;
+    }
+
+    // A stage's rows to where they belong, but for the objective. False where one is not finite.
+    bool place_values(const Block& block, int stage, const double* row, const double* z, Values& out) const {
+        for (int r = 0; r < block.rows(); ++r)
+            if (!(std::fabs(row[r]) <= 1e300)) return false;
+        row += block.objective;
+        if (block.next) {
+            const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+            const double* x = z + child.at_z + child.up;
+            for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
+        }
+        const int e = at_equality(block, stage), c = at_inequality(block, stage);
+        scaled(block.equalities, row, equality_scale + e, out.g + e);
+        scaled(block.inequalities, row + block.equalities, inequality_scale + c, out.c + c);
+        return true;
     }
 
     int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
@@ -195,21 +248,27 @@ private:
         for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
     }
 
-    void call(const Block& block, Evaluate function, const double* z, const double* weights, double* const* results,
-              const std::int64_t* result_strides) {
-        const Riccati::Stage& s = riccati.stages[block.first];
-        const double* inputs[] = {z + s.at_z, z + s.at_z + s.up, parameters + block.at_shared, stage_parameters + block.at_own,
-                                  stage_parameters + block.at_following, weights};
+    void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
+              double* const* results, const std::int64_t* result_strides, double* work) {
+        const Riccati::Stage& s = riccati.stages[block.first + first];
+        const double* inputs[] = {z + s.at_z,
+                                  z + s.at_z + s.up,
+                                  parameters + block.at_shared,
+                                  stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
+                                  stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
+                                  weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
         const std::int64_t strides[] = {s.n, s.n, 0, block.own_stride, block.following_stride, block.rows()};
-        function(inputs, strides, results, result_strides, block.count, work);
+        function(inputs, strides, results, result_strides, last - first, work);
     }
 
-    void gather_weights(const Block& block, const Multipliers& m, double* to) const {
-        for (int stage = block.first; stage < block.first + block.count; ++stage) {
+    void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {
+        to += std::ptrdiff_t(first) * block.rows();
+        for (int stage = block.first + first; stage < block.first + last; ++stage) {
             if (block.objective) *to++ = objective_scale;
             if (block.next) {
                 const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
-                to = std::copy_n(m.lambda + child.at_x, block.next, to);
+                scaled(block.next, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
+                to += block.next;
             }
             const int e = at_equality(block, stage), c = at_inequality(block, stage);
             scaled(block.equalities, m.eta + e, equality_scale + e, to);
@@ -273,7 +332,11 @@ private:
     Arena arena;
     std::vector<Places> places;
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
-    double *work, *moved_x, *moved_own;
+    Threads threads;
+    std::int64_t most_work = 0;             // doubles of work area
+    std::vector<std::vector<double>> work;  // of each thread
+    std::vector<int> fault;                 // of each thread: the first stage at fault, or -1
+    double *moved_x, *moved_own;
 };
 
 }  // namespace trisweep

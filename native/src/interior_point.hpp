@@ -6,13 +6,14 @@
 #include <chrono>
 #include <functional>
 #include <limits>
-#include <vector>
 
 #include "barrier.hpp"
 #include "filter.hpp"
 #include "program.hpp"
+#include "refinement.hpp"
 #include "regularization.hpp"
 #include "settings.hpp"
+#include "watchdog.hpp"
 
 namespace trisweep {
 
@@ -22,7 +23,7 @@ struct Record {
     int iteration;
     double objective, infeasibility, dual_infeasibility, complementarity, mu, step, delta, alpha_primal, alpha_dual;
     int trials;
-    char kind;  // f: Armijo on the objective, h: less violation, s: second-order correction, r: restoration, t: tiny step
+    char kind;  // f: Armijo on the objective, h: less violation, s: second-order correction, w: watchdog, r: restoration, t: tiny
 };
 
 struct Times {
@@ -43,7 +44,7 @@ private:
 
 class InteriorPoint {
 public:
-    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room) {
+    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room), refinement(program), watchdog(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v, m = this->program.size_y;
             for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &sigma, &residual}) *vector = a.vector(n);
@@ -53,7 +54,8 @@ public:
 
     Settings settings;
     Times times;
-    std::vector<Record> records;
+    // Sees every iteration as it begins; true asks for an end.
+    std::function<bool(const Record&)> watch = [](const Record&) { return false; };
     std::function<bool()> interrupted = [] { return false; };
     // Called where no step is acceptable: moves v (and leaves its r and f) to a better one, or says why it cannot.
     std::function<Status(InteriorPoint&)> restore = [](InteriorPoint&) { return Status::stalled; };
@@ -74,23 +76,28 @@ public:
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = 1e4 * std::max(1.0, violation);
         filter.reset(most_violation);
+        std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
+        refinement.reset();
+        watchdog.reset();
+        filter_resets = filter_rejections = 0;
         tiny = false;
         taken = {};
         if (!differentiate()) return Status::not_finite;
         for (;; ++iteration) {
             measure();
-            note();
+            const bool enough = note();
             if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
             if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
-            if (interrupted()) return Status::interrupted;
+            if (enough || interrupted()) return Status::interrupted;
             update_barrier();
             if (!find_direction()) return Status::stalled;
             if (!search()) {
-                filter.add((1.0 - GAMMA_VIOLATION) * violation, barrier_objective - GAMMA_OBJECTIVE * violation);
+                guard();
+                watchdog.reset();
                 const Status status = restore(*this);
                 if (status != Status::restored) return status;
                 taken = {'r', 0, 0.0, 0.0};
@@ -124,6 +131,9 @@ public:
         return other <= RESTORED * violation && filter.accepts(other, barrier_at(point, objective));
     }
 
+    // The scaled KKT error (5) where `run` ended.
+    double final_error() const { return error(0.0); }
+
     Program& program;
     int iteration = 0;
 
@@ -138,12 +148,18 @@ private:
     static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
     static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr int FILTER_REJECTIONS = 5, FILTER_RESETS = 5;
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
     struct Taken {
         char kind = ' ';
         int trials = 0;
         double alpha_primal = 0.0, alpha_dual = 0.0;
+    };
+
+    // What trial points are compared with: where the search, or the watchdog, started.
+    struct Reference {
+        double violation = 0.0, objective = 0.0, slope = 0.0;
     };
 
     static double sum_of_sizes(int count, const double* values) {
@@ -206,6 +222,8 @@ private:
         while (mu > smallest && (error(mu) <= settings.barrier_error * mu || tiny)) {
             mu = std::max(smallest, std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
             filter.reset(most_violation);
+            watchdog.reset();
+            filter_resets = filter_rejections = 0;
             tiny = false;
         }
     }
@@ -226,7 +244,7 @@ private:
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
-        program.direction(h, r, dv, y_next);
+        refinement.direction(program, h, r, dv, y_next);
         return true;
     }
 
@@ -239,17 +257,52 @@ private:
             relative = std::max(relative, std::fabs(dv[i]) / (1.0 + std::fabs(v[i])));
         }
         double alpha = largest_primal_step(program, dv, tau);
-        if (relative < 10.0 * EPSILON) return take_tiny_step(alpha);
-        const double smallest = smallest_step(slope);
+        if (relative < 10.0 * EPSILON) return watchdog.reset(), take_tiny_step(alpha);
+        if (!watchdog.on) reference = {violation, barrier_objective, slope};
+        if (watchdog.due()) watchdog.start(program, v, y, r, dv, y_next), watchdog.f = f, watchdog.alpha = alpha;
         taken = {' ', 0, 0.0, 0.0};
-        for (bool first = true; first || alpha > smallest; first = false, alpha *= 0.5) {
+        loosen_filter();
+        bool first = true, rejected = false;
+        if (watchdog.on) {
+            if (try_full_step(alpha, tau)) return true;
+            watchdog.go_back(program, v, y, r, dv, y_next);
+            f = watchdog.f, violation = reference.violation;
+            alpha = 0.5 * watchdog.alpha, first = false, taken.trials = 1;
+        }
+        for (const double smallest = smallest_step(); first || alpha > smallest; first = false, alpha *= 0.5) {
             ++taken.trials;
             double objective;
             const bool finite = move(alpha, dv, objective, r_trial);
-            if (finite && accept(alpha, slope, objective, violation_of(r_trial))) return take(alpha, dv, y_next, objective, tau);
-            if (finite && first && violation_of(r_trial) >= violation && correct(alpha, slope, tau)) return true;
+            rejected = false;
+            if (finite && accept(alpha, objective, violation_of(r_trial), rejected)) {
+                watchdog.note(taken.trials);
+                return take(alpha, dv, y_next, objective, tau);
+            }
+            if (finite && first && violation_of(r_trial) >= violation && correct(alpha, tau)) return watchdog.note(1), true;
+            filter_rejected = rejected;
         }
         return false;
+    }
+
+    // A filter that several times running had the last word on a step may be too strict: it starts anew, a few times.
+    void loosen_filter() {
+        filter_rejections = filter_rejected ? filter_rejections + 1 : 0;
+        filter_rejected = false;
+        if (filter_rejections < FILTER_REJECTIONS || filter_resets >= FILTER_RESETS) return;
+        ++filter_resets;
+        filter.reset(most_violation);
+    }
+
+    // A full step on trial: taken while the watchdog has patience, for good if it is acceptable from where that began.
+    bool try_full_step(double alpha, double tau) {
+        double objective;
+        bool rejected;
+        taken.trials = 1;
+        if (!move(alpha, dv, objective, r_trial)) return false;
+        const bool accepted = accept(watchdog.alpha, objective, violation_of(r_trial), rejected);
+        if (accepted) watchdog.reset();
+        taken.kind = 'w';
+        return (accepted || watchdog.patient()) && take(alpha, dv, y_next, objective, tau);
     }
 
     // trial = v + alpha d, with objective and rows there.
@@ -258,42 +311,49 @@ private:
         return evaluate(trial, objective, rows);
     }
 
-    bool switching(double alpha, double slope) const {
-        return slope < 0.0 && alpha * std::pow(-slope, S_OBJECTIVE) > DELTA * std::pow(violation, S_VIOLATION);
+    bool switching(double alpha) const {
+        return reference.slope < 0.0 &&
+               alpha * std::pow(-reference.slope, S_OBJECTIVE) > DELTA * std::pow(reference.violation, S_VIOLATION);
     }
 
-    bool accept(double alpha, double slope, double objective, double trial_violation) {
+    // The filter takes in the point that the search started from.
+    void guard() {
+        filter.add((1.0 - GAMMA_VIOLATION) * reference.violation, reference.objective - GAMMA_OBJECTIVE * reference.violation);
+    }
+
+    // `by_filter` says that it was the filter which turned the trial point down.
+    bool accept(double alpha, double objective, double trial_violation, bool& by_filter) {
         const double value = barrier_at(trial, objective);
-        const double slack = 10.0 * EPSILON * std::fabs(barrier_objective);
-        if (!(std::fabs(value) <= 1e300) || !filter.accepts(trial_violation, value - slack)) return false;
-        const bool armijo = value - barrier_objective - slack <= ETA * alpha * slope;
-        if (violation <= least_violation && switching(alpha, slope)) {
-            taken.kind = 'f';
-            return armijo;
-        }
-        taken.kind = 'h';
-        const bool progress = trial_violation <= (1.0 - GAMMA_VIOLATION) * violation ||
-                              value - barrier_objective - slack <= -GAMMA_OBJECTIVE * violation;
-        if (!progress) return false;
-        if (!switching(alpha, slope) || !armijo)
-            filter.add((1.0 - GAMMA_VIOLATION) * violation, barrier_objective - GAMMA_OBJECTIVE * violation);
+        const double slack = 10.0 * EPSILON * std::fabs(reference.objective);
+        if (!(std::fabs(value) <= 1e300)) return false;
+        const bool armijo = value - reference.objective - slack <= ETA * alpha * reference.slope;
+        const bool descend = reference.violation <= least_violation && switching(alpha);
+        taken.kind = descend ? 'f' : 'h';
+        if (descend ? !armijo
+                    : trial_violation > (1.0 - GAMMA_VIOLATION) * reference.violation &&
+                          value - reference.objective - slack > -GAMMA_OBJECTIVE * reference.violation)
+            return false;
+        by_filter = !filter.accepts(trial_violation, value - slack);
+        if (by_filter) return false;
+        if (!switching(alpha) || !armijo) guard();
         return true;
     }
 
     // Second-order corrections of a rejected full step.
-    bool correct(double alpha, double slope, double tau) {
+    bool correct(double alpha, double tau) {
+        bool rejected;
         double previous = violation;
         for (int i = 0; i < program.size_y; ++i) r_corrected[i] = alpha * r[i] + r_trial[i];
         for (int p = 0; p < CORRECTIONS; ++p) {
             {
                 Stopwatch watch(times.linear);
-                program.direction(h, r_corrected, dv_corrected, y_corrected);
+                refinement.direction_again(program, h, r_corrected, dv_corrected, y_corrected);
             }
             const double step = largest_primal_step(program, dv_corrected, tau);
             double objective;
             if (!move(step, dv_corrected, objective, r_trial)) return false;
             const double trial_violation = violation_of(r_trial);
-            if (accept(alpha, slope, objective, trial_violation)) {
+            if (accept(alpha, objective, trial_violation, rejected)) {
                 taken.kind = 's';
                 return take(step, dv_corrected, y_corrected, objective, tau);
             }
@@ -329,27 +389,31 @@ private:
         return take(alpha, dv, y_next, objective, settings.boundary_fraction);
     }
 
-    double smallest_step(double slope) const {
+    double smallest_step() const {
         double bound = GAMMA_VIOLATION;
-        if (slope < 0.0) {
-            bound = std::min(bound, GAMMA_OBJECTIVE * violation / -slope);
-            if (violation <= least_violation)
-                bound = std::min(bound, DELTA * std::pow(violation, S_VIOLATION) / std::pow(-slope, S_OBJECTIVE));
+        if (reference.slope < 0.0) {
+            bound = std::min(bound, GAMMA_OBJECTIVE * reference.violation / -reference.slope);
+            if (reference.violation <= least_violation)
+                bound = std::min(bound, DELTA * std::pow(reference.violation, S_VIOLATION) / std::pow(-reference.slope, S_OBJECTIVE));
         }
         return GAMMA_ALPHA * bound;
     }
 
-    void note() {
-        records.push_back({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
-                           largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
-                           taken.trials, taken.kind});
+    bool note() {
+        return watch({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
+                      largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
+                      taken.trials, taken.kind});
     }
 
     Arena arena;
     Filter filter;
     Regularization regularization;
+    Refinement refinement;
+    Watchdog watchdog;
     Taken taken;
-    bool tiny = false;
+    Reference reference;
+    bool tiny = false, filter_rejected = false;
+    int filter_resets = 0, filter_rejections = 0;
     double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
     double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;

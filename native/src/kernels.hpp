@@ -179,6 +179,16 @@ inline void transposed_multiply_add(int rows, int columns, const double* A, int 
     for (; j < columns; ++j) strip.template operator()<1>(j);
 }
 
+// y += A x for a symmetric A of which the lower triangle is given, with zeros above it.
+inline void symmetric_multiply_add(int size, const double* A, int ld, const double* x, double* y) {
+    for (int j = 0; j < size; j += PAD) {
+        const double* block = A + j + std::ptrdiff_t(j) * ld;
+        multiply_add(size - j, PAD, block, ld, x + j, y + j);
+        transposed_multiply_add(size - j, PAD, block, ld, x + j, y + j);
+        for (int i = 0; i < PAD; ++i) y[j + i] -= block[i + std::ptrdiff_t(i) * ld] * x[j + i];
+    }
+}
+
 // Cholesky of the panel's diagonal block of NC columns, in registers. Returns the column whose pivot is not above its
 // threshold, or -1.
 template <int NC>

@@ -1,10 +1,11 @@
 // The optimal-control problem as a `Program`: slacks for the inequalities, linear systems by the Riccati sweep.
 //
 //     v = (z of all stages, slacks s),   y = (lambda of the edges, eta of the equalities, nu of the inequalities)
-//     r = (F(z) - x_child, g(z), c(z) - s)
+//     r = (d (F(z) - x_child), g(z), c(z) - s)
 //
+// The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
 // Slacks and nu are eliminated stage by stage (004 eq. 35):
-//     ds = C' dz + r_c,   nu = Sigma_s ds + h_s,   H += C Sigma_s C',   h_z += C (Sigma_s r_c + h_s)
+//     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
 //
 // `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Every row then has a
 // disturbance e as a further control of its stage, at the cost e'e / 2D: x_child = E' z + b + e, G' z + g + e = 0.
@@ -42,10 +43,11 @@ public:
         }
     }
 
-    // Scale the objective and every equality and inequality to derivatives of at most `largest` at z (Sec. 3.8 there).
+    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there).
     bool scale(const double* z, double largest) {
         const auto factor = [=](double entry) { return entry > largest ? std::max(largest / entry, 1e-8) : 1.0; };
         horizon.objective_scale = 1.0;
+        std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
         std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
         std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
         std::fill_n(multipliers, size_y, 0.0);
@@ -55,6 +57,11 @@ public:
         horizon.objective_scale = factor(largest_entry(riccati.size_z, horizon.gradient));
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i)
+                    horizon.dynamics_scale[child.at_x + i] = factor(largest_entry(s.n, child.E + i * s.n));
+            }
             for (int i = 0; i < s.ng; ++i) horizon.equality_scale[s.at_g + i] = factor(largest_entry(s.n, s.G + i * s.n));
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
                 horizon.inequality_scale[horizon.at_c[k] + i] = factor(largest_entry(s.n, horizon.C(int(k)) + i * s.n));
@@ -74,7 +81,7 @@ public:
     bool differentiate(const double* v, const double* y) override {
         double* weights = multipliers;
         std::copy_n(y, size_y, weights);
-        applied = 0.0, penalised = false;
+        applied = 0.0, kept = false;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return finite;
@@ -86,6 +93,7 @@ public:
 
     void add_transposed_product(const double* y, double* out) const override {
         const double *eta = y + at_eta(), *nu = y + at_nu();
+        for (int i = 0; i < riccati.size_x; ++i) swept[i] = horizon.dynamics_scale[i] * y[i];
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             double* z = out + s.at_z;
@@ -93,16 +101,16 @@ public:
             multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, nu + horizon.at_c[k], z);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                multiply_add(s.n, child.nx, child.E, s.n, y + child.at_x, z);
+                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
             }
             if (k > 0)
-                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= y[s.at_x + i];
+                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
     }
 
     void clear_hessian() override {
-        applied = 0.0, penalised = false;
+        applied = 0.0, kept = false;
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
 
@@ -113,8 +121,9 @@ public:
     }
 
     bool factor(double delta) override {
-        add_penalties();
+        keep_hessians();
         shift_diagonal(delta);
+        add_penalties();
         return riccati.factor() < 0;
     }
 
@@ -124,18 +133,29 @@ public:
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const int count = horizon.inequality_count[k], at = horizon.at_c[k];
             const Riccati::Stage& s = riccati.stages[k];
-            for (int i = 0; i < count; ++i) along[i] = sigma_s[at + i] * r_c[at + i] + h_s[at + i];
+            for (int i = 0; i < count; ++i) along[i] = S[at + i] * r_c[at + i] + h_s[at + i];
             multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h + s.at_z);
         }
         std::copy_n(r, at_nu(), right);
+        for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
         riccati.solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
         double *ds = dv + at_slack(), *nu = y + at_nu();
         std::copy_n(r_c, horizon.size_c, ds);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, dv + s.at_z, ds + horizon.at_c[k]);
         }
-        for (int i = 0; i < horizon.size_c; ++i) nu[i] = sigma_s[i] * ds[i] + h_s[i];
+        for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
+    }
+
+    void add_hessian_product(const double* dv, double* out) const override {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const bool own = kept && horizon.inequality_count[k];
+            symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
+        }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
     }
 
     // The same with -D (size_y, positive) in the lower right block.
@@ -154,10 +174,11 @@ public:
             std::copy_n(h + s.at_z + s.up, s.nx, soft_h + t.at_z + t.up);
             std::copy_n(r_g + s.at_g, s.ng, soft_g + t.at_g);
             for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
-                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / sigma_s[at + i];
+                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / S[at + i];
         }
-        std::copy_n(r, riccati.size_x, right);
+        for (int i = 0; i < riccati.size_x; ++i) right[i] = r[i] / horizon.dynamics_scale[i];
         soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
         double *ds = dv + at_slack(), *eta = y + at_eta(), *nu = y + at_nu();
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
@@ -171,13 +192,11 @@ public:
             transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dv + s.at_z, ds + at);
             // Of the two equations for ds the one that divides by the larger number.
             for (int i = at; i < at + count; ++i)
-                ds[i] = D[at_nu() + i] * sigma_s[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / sigma_s[i];
+                ds[i] = D[at_nu() + i] * S[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / S[i];
         }
     }
 
-    // out = J dv
-    void row_products(const double* dv, double* out) const {
-        std::fill_n(out, size_y, 0.0);
+    void add_product(const double* dv, double* out) const override {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             const double* z = dv + s.at_z;
@@ -185,8 +204,10 @@ public:
             transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z, out + at_nu() + horizon.at_c[k]);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, out + child.at_x);
-                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] -= dv[child.at_z + child.up + i];
+                double* x = swept + child.at_x;
+                for (int i = 0; i < child.nx; ++i) x[i] = -dv[child.at_z + child.up + i];
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
             }
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
@@ -220,9 +241,12 @@ private:
         upper.sign = -1.0;
         gradient_v = a.vector(size_v);
         reduced_h = a.vector(riccati.size_z);
-        right = a.vector(size_y);
+        right = a.vector(size_y), swept = a.vector(riccati.size_x);
         multipliers = a.vector(size_y);
-        sigma_s = a.vector(horizon.size_c);
+        sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
+        plain_H.resize(riccati.stages.size());
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
         along = a.vector(most_rows);
         weighted = a.matrix(most_n, most_rows);
         soft_h = a.vector(soft.size_z);
@@ -231,26 +255,36 @@ private:
         soft_eta = a.vector(soft.size_g);
     }
 
-    // Once after `differentiate`: H += C Sigma_s C'.
+    // Once after `differentiate`: where penalties will be added, keep H as it was before.
+    void keep_hessians() {
+        if (kept) return;
+        kept = true;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (horizon.inequality_count[k]) copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
+    }
+
+    // H <- H + C S C'
     void add_penalties() {
-        if (penalised) return;
-        penalised = true;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             Riccati::Stage& s = riccati.stages[k];
             const int count = horizon.inequality_count[k];
             if (count == 0) continue;
-            const double *C = horizon.C(int(k)), *sigma = sigma_s + horizon.at_c[k];
+            const double *C = horizon.C(int(k)), *sigma = S + horizon.at_c[k];
             for (int i = 0; i < count; ++i)
                 for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = sigma[i] * C[t + i * s.n];
-            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, s.H, s.n, s.H, s.n);
+            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, plain_H[k], s.n, s.H, s.n);
         }
     }
 
     // Bring the diagonal of H at u and x from the delta it has to another one.
     void shift_diagonal(double delta) {
-        for (Riccati::Stage& s : riccati.stages) {
-            for (int i = 0; i < s.nu; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
-            for (int i = s.up; i < s.up + s.nx; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+        for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
+        if (delta == applied) return;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
+            for (int i = 0; i < s.nu; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+            for (int i = s.up; i < s.up + s.nx; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
         }
         applied = delta;
     }
@@ -273,7 +307,8 @@ private:
             double* E = soft.stages[c].E;
             for (int j = 0; j < child.nx; ++j) {
                 for (int i = 0; i < s.nu + s.nx; ++i) E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
-                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j]);
+                const double d = horizon.dynamics_scale[child.at_x + j];
+                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j] / (d * d));
             }
         }
         const int at = horizon.at_c[k];
@@ -281,15 +316,16 @@ private:
             const double* row = j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
             for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
             disturb(t.G + std::ptrdiff_t(j) * t.n,
-                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / sigma_s[at + j - s.ng]);
+                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / S[at + j - s.ng]);
         }
     }
 
     Riccati soft;
     Arena arena;
     double applied = 0.0;     // the delta that is on the diagonal of H now
-    bool penalised = false;   // whether the penalties are in H
-    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
+    bool kept = false;        // whether H was kept, so that penalties may be in it
+    std::vector<double*> plain_H;  // H without penalties, of the stages that have some
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
 };
 
 }  // namespace trisweep

@@ -11,43 +11,88 @@ class Restoration {
 public:
     explicit Restoration(OptimalControl& base) : base(base), elastic(base), inner(elastic) {
         arena.build([&](Arena& a) { rows = a.vector(base.size_y); });
+        inner.restore = [this](InteriorPoint&) { return balance(); };
     }
 
+    // Rounds of the elastic problem, each about the end of the last one and tied to it much less, until one of them reaches
+    // a point that serves the outer problem, or does not make the violation any less: then it is least where that began.
     Status operator()(InteriorPoint& outer) {
-        if (largest_entry(base.size_y, outer.r) <= outer.settings.tolerance) return Status::stalled;
-        inner.settings = outer.settings;
-        inner.iteration = outer.iteration + 1;
-        inner.deadline = outer.deadline;
-        inner.interrupted = [&outer] { return outer.interrupted(); };
-        inner.mu = std::max(outer.mu, largest_entry(base.size_y, outer.r));
-        inner.records.clear();
-        elastic.start(outer.v, outer.r, inner.mu, inner.v);
-        std::fill_n(inner.y, elastic.size_y, 0.0);
+        const double worst = largest_entry(base.size_y, outer.r);
+        if (worst <= outer.settings.tolerance) return Status::stalled;
+        connect(outer);
+        const int began = outer.iteration;
         double objective = 0.0;
-        inner.good_enough = [&] {
-            return inner.iteration > outer.iteration + 1 && base.evaluate(inner.v, objective, rows) &&
+        const auto good_enough = [&] {
+            return inner.iteration > began + 1 && base.evaluate(inner.v, objective, rows) &&
                    outer.would_accept(inner.v, objective, rows);
         };
-        const Status status = inner.run();
-        for (const Record& record : inner.records) outer.records.push_back(record), outer.records.back().kind = 'r';
-        outer.iteration = inner.iteration;
+        inner.good_enough = std::cref(good_enough);
+        inner.mu = std::max(outer.mu, worst);
+        std::fill_n(inner.y, elastic.size_y, 0.0);
+        double proximity = std::sqrt(inner.mu), least = INFINITY;
+        for (int round = 0; round < ROUNDS; ++round, proximity *= LOOSER, inner.mu = LATER_MU) {
+            inner.iteration = outer.iteration + 1;
+            elastic.start(outer.v, outer.r, inner.mu, proximity, round == 0, inner.v);
+            const Status status = inner.run();
+            take_times(outer);
+            outer.iteration = inner.iteration;
+            if (!base.evaluate(inner.v, objective, rows)) return Status::not_finite;
+            double violation = 0.0;
+            for (int i = 0; i < base.size_y; ++i) violation += std::fabs(rows[i]);
+            const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
+            if (ended && violation > BETTER * least) return Status::infeasible;
+            least = violation;
+            std::copy_n(inner.v, base.size_v, outer.v);
+            std::copy_n(rows, base.size_y, outer.r);
+            outer.f = objective;
+            if (status == Status::restored) return hand_over(outer);
+            const bool converged = ended && (status != Status::stalled || inner.final_error() <= NEARLY);
+            if (!converged) return status;
+            if (largest_entry(base.size_y, rows) <= outer.settings.acceptable_infeasibility) return Status::stalled;
+        }
+        return Status::stalled;
+    }
+
+private:
+    static constexpr int ROUNDS = 10;
+    static constexpr double LOOSER = 1e-3;   // the tie to the reference, from round to round
+    static constexpr double LATER_MU = 1e-4; // where the later rounds start
+    static constexpr double BETTER = 0.999;  // of the violation before: a round that has made it less
+    static constexpr double NEARLY = 1e-4;   // error at which a stalled round counts as a converged one
+
+    void connect(InteriorPoint& outer) {
+        inner.settings = outer.settings;
+        inner.deadline = outer.deadline;
+        inner.interrupted = [&outer] { return outer.interrupted(); };
+        inner.watch = [this, &outer](Record record) {
+            record.objective = elastic.base_objective, record.infeasibility = elastic.base_infeasibility;
+            record.kind = 'r';
+            return outer.watch(record);
+        };
+    }
+
+    // Where the elastic problem itself finds no step: leave the point, and meet its rows by p and n alone.
+    Status balance() {
+        if (largest_entry(elastic.size_y, inner.r) <= inner.settings.tolerance) return Status::stalled;
+        double objective;
+        if (!base.evaluate(inner.v, objective, rows)) return Status::not_finite;
+        elastic.balance(rows, inner.mu, inner.v);
+        return elastic.evaluate(inner.v, inner.f, inner.r) ? Status::restored : Status::not_finite;
+    }
+
+    void take_times(InteriorPoint& outer) {
         outer.times.functions += inner.times.functions, outer.times.linear += inner.times.linear;
         outer.times.evaluations += inner.times.evaluations, outer.times.differentiations += inner.times.differentiations;
         outer.times.factorizations += inner.times.factorizations;
         inner.times = {};
-        if (!base.evaluate(inner.v, objective, rows)) return Status::not_finite;
-        std::copy_n(inner.v, base.size_v, outer.v);
-        std::copy_n(rows, base.size_y, outer.r);
-        outer.f = objective;
-        if (status == Status::solved || status == Status::stalled || status == Status::not_minimal)
-            return largest_entry(base.size_y, rows) > outer.settings.acceptable_infeasibility ? Status::infeasible : Status::stalled;
-        if (status != Status::restored) return status;
+    }
+
+    Status hand_over(InteriorPoint& outer) {
         take_duals(elastic.lower, base.lower);
         take_duals(elastic.upper, base.upper);
         return outer.estimate_multipliers() ? Status::restored : Status::not_finite;
     }
 
-private:
     // The bounds of the base problem come first among those of the elastic one. Large multipliers start anew.
     static void take_duals(const Bounds& from, Bounds& to) {
         constexpr double LARGE = 1e3;

@@ -13,7 +13,7 @@ _ROOMS = {
     ".ocp": ("Free", "Problem", "ProblemError", "Settings", "Solution"),
     ".problems": ("task",),
     ".problems.robot": ("load", "robot"),
-    "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat"),
+    "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -1,0 +1,62 @@
+// The watchdog of Chamberlain, Powell, Lemarechal and Pedersen 1982, as IPOPT has it: after several iterations with short
+// steps, a few full steps are taken on trial. If one of them is acceptable, seen from where they began, it stays; otherwise
+// the search goes back there and shortens the first of them.
+#pragma once
+
+#include <algorithm>
+
+#include "program.hpp"
+
+namespace trisweep {
+
+class Watchdog {
+public:
+    static constexpr int TRIGGER = 10, TRIALS = 3;  // short steps before it starts; full ones on trial
+
+    explicit Watchdog(const Program& program) {
+        size_v = program.size_v, size_y = program.size_y;
+        arena.build([&](Arena& a) {
+            v = a.vector(size_v), dv = a.vector(size_v);
+            y = a.vector(size_y), y_next = a.vector(size_y), r = a.vector(size_y);
+            lower = a.vector(size_v), upper = a.vector(size_v);
+        });
+    }
+
+    bool on = false;
+    double f = 0.0, alpha = 0.0;
+
+    void reset() { on = false, shortened = 0; }
+    void note(int trials) { shortened = trials == 1 ? 0 : shortened + (trials > 2); }
+    bool due() const { return !on && shortened >= TRIGGER; }
+    bool patient() { return ++tried <= TRIALS; }
+
+    // Keep the point, its multipliers and its direction.
+    void start(Program& program, const double* v_now, const double* y_now, const double* r_now, const double* dv_now,
+               const double* y_next_now) {
+        on = true, tried = 0;
+        copy_all(v_now, y_now, r_now, dv_now, y_next_now, v, y, r, dv, y_next);
+        std::copy_n(program.lower.dual, program.lower.count, lower);
+        std::copy_n(program.upper.dual, program.upper.count, upper);
+    }
+
+    void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
+        reset();
+        copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
+        std::copy_n(lower, program.lower.count, program.lower.dual);
+        std::copy_n(upper, program.upper.count, program.upper.dual);
+        program.refresh_gaps(v_now);
+    }
+
+private:
+    void copy_all(const double* v1, const double* y1, const double* r1, const double* dv1, const double* y_next1, double* v2,
+                  double* y2, double* r2, double* dv2, double* y_next2) const {
+        std::copy_n(v1, size_v, v2), std::copy_n(dv1, size_v, dv2);
+        std::copy_n(y1, size_y, y2), std::copy_n(r1, size_y, r2), std::copy_n(y_next1, size_y, y_next2);
+    }
+
+    Arena arena;
+    int size_v = 0, size_y = 0, shortened = 0, tried = 0;
+    double *v, *dv, *y, *y_next, *r, *lower, *upper;
+};
+
+}  // namespace trisweep

@@ -22,6 +22,7 @@ of the solvers to the solution; with 0.3 it does while the torques weigh little,
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan
 from pathlib import Path
 
@@ -172,7 +173,9 @@ def table_3(velocity_weight: float) -> None:
     print(f"### Free, velocity weight {velocity_weight:g}: ms (iterations) by torque weight\n")
     print("| solver | Hessian | " + " | ".join(f"{weight:.0e}" for weight in WEIGHTS) + " |")
     print("| --- " * (2 + len(WEIGHTS)) + "|")
-    makers = {"Trisweep": trisweep, **({"FATROP": fatrop} if driver() is not None else {})}
+    makers = {"Trisweep": trisweep}
+    if driver() is not None:
+        makers |= {"FATROP": fatrop, "FATROP, tolerance 1e-6": partial(fatrop, tolerance=1e-6)}
     rows: dict[tuple[str, str], list[str]] = {}
     for weight in WEIGHTS:
         options = {"torque_weight": weight, "velocity_weight": velocity_weight}

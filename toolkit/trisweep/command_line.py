@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -24,7 +25,13 @@ def main(arguments: list[str] | None = None) -> int:
     ready.add_argument("--log", action="store_true", help="print the table of iterations")
     ready.set_defaults(run=lambda options: solve(options.name, options.plot, options.log))
     options = parser.parse_args(arguments)
-    return options.run(options)
+    try:
+        code = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough, as in `trisweep list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
 
 
 def demo(output: Path) -> int:

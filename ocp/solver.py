@@ -66,7 +66,10 @@ class Solver:
         """Machine code for the stages, and the core's interior point on it."""
         transcription = self.transcription
         self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
-        self.compiled = [tuple(map(compile_function, pair)) for pair in self.functions]
+        self.compiled = [
+            tuple(compile_function(function, name=f"{function.name()} of {block}") for function in pair)
+            for block, pair in zip(transcription.blocks, self.functions)
+        ]
         self._recentrings = []  # kept alive: the core knows only addresses
         self._core = core.InteriorPoint(
             transcription.nx,

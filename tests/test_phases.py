@@ -210,6 +210,21 @@ def test_what_is_wrong_is_named_with_its_phase(solver):
     assert solver.solve(goal=2.0).solved
 
 
+def test_phases_that_are_alike_and_longer_horizons_share_their_machine_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRISWEEP_CACHE", str(tmp_path))
+    rest_to_rest(steps=10)[0].build()
+    made = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert made
+    rest_to_rest(steps=17)[0].build()
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == made
+    trunk, _ = cart("trunk", 10)
+    for name in ("left", "middle", "right"):
+        trunk.then(cart(name, 20)[0])
+    trunk.build()
+    # values and derivatives of a step and of an entry
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(made) + 4
+
+
 def simple(name, state="x"):
     phase = Problem(steps=3, step=0.1, name=name)
     x, u = phase.state(state), phase.control("u")

@@ -23,6 +23,7 @@ from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Layout
 from .motion import ConstraintValues, Motion
+from .start import Start
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,11 +144,13 @@ class Solution:
         return path
 
     @property
-    def guess(self) -> dict:
-        """The motion as a guess for another solve."""
-        if len(self.phases) == 1:
-            return self.trajectories
-        return {name: motion.trajectories for name, motion in self.phases.items()}
+    def start(self) -> Start:
+        """The point alone, to start another solve from."""
+        return Start(self.layout, self.point)
+
+    def shifted(self, steps: int = 1) -> Start:
+        """The motion from stage `steps` on, its end repeated: the warm start of a receding horizon's next solve."""
+        return self.start.shifted(steps)
 
     # What belongs to a phase, where there is only one.
 

@@ -384,5 +384,5 @@ def test_a_horizon_that_moves_on_starts_from_the_last_solution():
     assert warm.statistics.iterations < cold.statistics.iterations
     assert solver.solve(first.shifted(), **parameters).solved
     for steps in (-1, 31, 1.5, True):
-        with pytest.raises(ProblemError, match="shifted: steps is .*, expected a whole number from 0 to 30"):
+        with pytest.raises(ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
             first.shifted(steps)

@@ -1,14 +1,14 @@
 /* FATROP through its C interface, on a reach: stage functions by address, all steps of the horizon in one call.
 
-   Steps 0 ... N-1 have (u, x), stage N has x. Dynamics x_next = F(u, x), x = start at stage 0, the first `goals` entries
-   of x at stage N, bounds on all variables. The functions have the calling convention of trisweep.native; z is (u, x):
+   Steps 0 ... N-1 have (u, x), stage N has x. Dynamics x_next = F(u, x), x = start at stage 0, the first `goals`
+   entries of x at stage N, bounds on all variables. The functions have the calling convention of trisweep.native and
+   take u and x apart; nz = nu + nx:
 
-     cost (z) -> 1      gradient (z) -> nz      next (z) -> nx      jacobian (z) -> dF/dz' (nz, nx), column after column
-     hessian (z, weight of the cost, weights of F) -> (nz, nz)
+     cost -> 1     gradient -> nz     next -> nx     jacobian -> dF/d(u, x)' (nz, nx), column after column
+     hessian (u, x, weight of the cost, weights of F) -> (nz, nz)
 
    `end_...` are those of the last stage, of x alone. Equalities and bounds are identities, written here. */
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <blasfeo.h>
@@ -126,7 +126,9 @@ static fatrop_int number_of_equalities(fatrop_int k, void *data) {
     return k == 0 ? r->nx : k == r->steps ? r->goals : 0;
 }
 
-static fatrop_int number_of_bounds(fatrop_int k, void *data) { return number_of_controls(k, data) + ((struct reach *)data)->nx; }
+static fatrop_int number_of_bounds(fatrop_int k, void *data) {
+    return number_of_controls(k, data) + number_of_states(k, data);
+}
 
 static fatrop_int stages(void *data) { return ((struct reach *)data)->steps + 1; }
 

@@ -7,10 +7,11 @@ linear algebra (of IPOPT it is not known, and stands in the rest), rest.
 
 - Trisweep: its interior point. "adjoint": the dynamics are an implicit node; "plain AD": CasADi differentiates through
   the articulated-body or PV sweep, put in as an expression.
-- FATROP: 1.1.8 of the casadi wheel (BLASFEO for generic processors) by its C interface, on the same machine code as
-  Trisweep, whole horizons at a time (`fatrop_reach.py`): the fastest route that wheels allow, and faster than generated
-  C. Below 1e-7 it creeps, and ends as "acceptable": its iterations for 1e-6 stand beside. "virtual machine": the same
-  FATROP as CasADi's `nlpsol`, on expanded functions.
+- FATROP: that of the casadi wheel (1.1.8, BLASFEO for generic processors) by its C interface, on the machine code that
+  Trisweep's compiler makes of the same derivatives, whole horizons at a time (`fatrop_reach.py`): no route from wheels
+  that we know of is faster; generated C takes 3 to 4 times as long for the functions (`bench/compiler.py`). Below 1e-7
+  it creeps, and ends as "acceptable": its iterations for 1e-6 stand beside. "virtual machine": the same FATROP as
+  CasADi's `nlpsol`, on expanded functions.
 - IPOPT: CasADi's `nlpsol` with MUMPS, on expanded functions.
 - "no dynamics": the Hessian without the curvature of the dynamics. The cost is quadratic and all other constraints are
   linear, so this is Gauss-Newton's too, and IPOPT's with the cost's Hessian alone.
@@ -21,6 +22,7 @@ of the solvers to the solution; with 0.3 it does while the torques weigh little,
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan
 from pathlib import Path
 
@@ -171,7 +173,9 @@ def table_3(velocity_weight: float) -> None:
     print(f"### Free, velocity weight {velocity_weight:g}: ms (iterations) by torque weight\n")
     print("| solver | Hessian | " + " | ".join(f"{weight:.0e}" for weight in WEIGHTS) + " |")
     print("| --- " * (2 + len(WEIGHTS)) + "|")
-    makers = {"Trisweep": trisweep, **({"FATROP": fatrop} if driver() is not None else {})}
+    makers = {"Trisweep": trisweep}
+    if driver() is not None:
+        makers |= {"FATROP": fatrop, "FATROP, tolerance 1e-6": partial(fatrop, tolerance=1e-6)}
     rows: dict[tuple[str, str], list[str]] = {}
     for weight in WEIGHTS:
         options = {"torque_weight": weight, "velocity_weight": velocity_weight}

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..adjoint import solved
 from .layout import Layout, block_places
-from .transcription import Block, Phase, Transcription
+from .stages import Block, Phase
+from .transcription import Transcription
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,8 @@ import numpy as np
 from ..adjoint import solved
 from .kkt import Point
 from .layout import Layout, next_rows
-from .transcription import Block, Transcription
+from .stages import Block
+from .transcription import Transcription
 
 if TYPE_CHECKING:
     from .kkt import Conditions
@@ -72,6 +74,15 @@ def violations(
         for name, amounts in span.coordinates(outside_bounds).items():
             note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts)
     return sorted(found.values(), key=lambda violation: -violation.amount)
+
+
+def everywhere(layout: Layout) -> list[str]:
+    """The equalities that are demanded on every stage of their phase, the last one included."""
+    stages: Counter[tuple[int, str]] = Counter()
+    for piece in layout.pieces:
+        if piece.kind == "equality":
+            stages[piece.phase, piece.name] += piece.stages[1] - piece.stages[0]
+    return [name for (phase, name), count in stages.items() if count > layout.phases[phase].steps]
 
 
 def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -> Fault:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from ..riccati import ProblemError
 from .layout import Layout, Span
 from .problem import Problem
-from .solution import Solution
+from .settings import Settings
+from .start import Start
 from .statement import Variable
 from .transcription import Transcription
 
@@ -27,6 +28,8 @@ class Given:
         """The shared parameters of all phases, and what their stages have of their own, without anchors yet."""
         known = {v.name: None for phase in self.transcription.phases for v in phase.problem.parameters}
         for name in given:
+            if name not in known and name in [part.name for part in fields(Settings)]:
+                raise ProblemError(f"solve: '{name}' is a setting; give it as solve(settings=Settings({name}=...))")
             if name not in known:
                 raise ProblemError(
                     f"solve: there is no parameter '{name}'; the parameters are {', '.join(known) or 'none'}"
@@ -43,12 +46,16 @@ class Given:
             span.of_stages(of_stages)[:, : rows.shape[1]] = rows
         return np.concatenate(shared), of_stages
 
-    def guess(self, guess: Mapping[str, ArrayLike] | Solution | None, of_stages: np.ndarray) -> np.ndarray:
+    def guess(self, guess: Mapping[str, ArrayLike] | Start | None, of_stages: np.ndarray) -> np.ndarray:
         """z of a guess; the anchors of its configurations go into of_stages."""
         phases = self.transcription.phases
         known = dict.fromkeys(v.name for phase in phases for v in [*phase.problem.states, *phase.problem.controls])
+        if guess is not None and not isinstance(guess, (Mapping, Start)):
+            raise ProblemError(
+                f"solve: guess is a {type(guess).__name__}, expected a Solution or a dictionary of {', '.join(known)}"
+            )
         names = {phase.problem.name for phase in phases} if len(phases) > 1 else set()
-        given: dict = guess.guess if isinstance(guess, Solution) else dict(guess or {})
+        given: dict = guess.guess if isinstance(guess, Start) else dict(guess or {})
         for name in given:
             if name not in known and name not in names:
                 raise ProblemError(f"solve: guess for '{name}', but the variables are {', '.join(sorted(known))}")
@@ -111,7 +118,10 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
         or (array.ndim == 2 and array.shape[0] not in (1, count))
         or (array.ndim and array.shape[-1] not in (1, size))
     ):
-        raise ProblemError(f"solve: '{variable.name}' has shape {array.shape}, expected ({size},) or ({count}, {size})")
+        turned = "; it is transposed" if array.T.shape in ((count, size), (count + 1, size)) else ""
+        raise ProblemError(
+            f"solve: '{variable.name}' has shape {array.shape}, expected ({size},) or ({count}, {size}){turned}"
+        )
     if not np.isfinite(array).all():
         raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")
     result = np.broadcast_to(array, (count, size)).copy()

@@ -18,7 +18,8 @@ import numpy as np
 
 from .casadi_backend import plain_rows
 from .layout import Layout, block_places
-from .transcription import Block, Transcription
+from .stages import Block
+from .transcription import Transcription
 
 # the inputs of a block and a weight for each of its rows, a row a stage -> rows, and the gradient of their weighted sum
 Evaluator = Callable[[list[np.ndarray], np.ndarray], tuple[np.ndarray, np.ndarray]]

@@ -19,8 +19,9 @@ import numpy as np
 from .manifold import Manifold
 
 if TYPE_CHECKING:
+    from .stages import Block, Phase
     from .statement import Variable
-    from .transcription import Block, Phase, Transcription
+from .transcription import Transcription
 
 
 @dataclass(frozen=True)

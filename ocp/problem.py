@@ -26,7 +26,18 @@ from numpy.typing import ArrayLike
 from ..adjoint import nodes_of
 from ..riccati import ProblemError
 from .manifold import Manifold
-from .statement import Free, Link, Term, Variable, checked_bounds, coordinate_bounds, same, uses, variable
+from .statement import (
+    Free,
+    Link,
+    Term,
+    Variable,
+    checked_bounds,
+    compares,
+    coordinate_bounds,
+    same,
+    uses,
+    variable,
+)
 
 if TYPE_CHECKING:
     from .solver import Solver
@@ -141,37 +152,9 @@ class Problem:
         is not said keeps the value of this phase's state of the same name. choose: states that are free there, whatever
         went before; its free duration is one. Several phases may follow: from here on each has a motion of its own.
         """
-        what = f"then: '{self.name}' to '{getattr(phase, 'name', phase)}'"
-        if not isinstance(phase, Problem):
-            raise ProblemError(f"{what}: a {type(phase).__name__} is given, expected a Problem")
-        if phase is self or phase.follows is not None or phase in self._before():
-            raise ProblemError(f"{what}: the second phase has its place already, expected one that follows nothing yet")
-        theirs, ours = {v.name: v for v in phase.states}, {v.name: v for v in self.states}
-        for name in [*entry, *choose]:
-            if name not in theirs or (name in entry and name in [*choose, *phase.held]):
-                raise ProblemError(f"{what}: '{name}' is not a state to be given there; the states are "
-                                   f"{', '.join(theirs) or 'none'}")  # fmt: skip
-        free = [*phase.held, *choose]
-        given = {}
-        for name, state in theirs.items():
-            if name in free:
-                continue
-            if name not in entry and (name not in ours or ours[name].manifold != state.manifold):
-                raise ProblemError(f"{what}: state '{name}' has no value to start from; say then(..., {name}=...), "
-                                   f"or choose=['{name}']")  # fmt: skip
-            given[name] = self._expression(f"{what}: {name}", entry[name]) if name in entry else ours[name].value
-            if given[name].numel() != state.manifold.size:
-                raise ProblemError(
-                    f"{what}: '{name}' has {state.manifold.size} entries, but {given[name].numel()} are given"
-                )
-            if uses(given[name], self.controls):
-                raise ProblemError(f"{what}: '{name}' uses a control, but the last stage of '{self.name}' has none")
-        for name in free:
-            if theirs[name].manifold.units:
-                raise ProblemError(f"{what}: '{name}' is a configuration, which cannot be chosen, expected its value")
-        everywhere = {name: np.full(theirs[name].size, np.inf) for name in free}
-        choices = (variable(name, theirs[name].manifold, -room, room) for name, room in everywhere.items())
-        self.links.append(Link(phase, given, tuple(choices)))
+        from .phases import linked
+
+        self.links.append(linked(self, phase, choose, entry))
         phase.follows = self
         return phase
 
@@ -180,7 +163,7 @@ class Problem:
     def minimize(self, expression: ca.SX, at: str | int | slice = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
         name = name or f"cost {sum(term.kind == 'objective' for term in self.terms) + 1}"
-        expression = self._expression(name, expression)
+        expression = self.expression(name, expression)
         if expression.numel() != 1:
             raise ProblemError(
                 f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot"
@@ -203,14 +186,19 @@ class Problem:
         """
         if any(term.name == name for term in self.terms):
             raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
-        expression = self._expression(name, expression)
+        if not isinstance(name, str):
+            raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
+        expression = self.expression(name, expression)
         rows = expression.numel()
+        if compares(expression):
+            raise ProblemError(f"constrain: '{name}' is a comparison, expected the expression alone, with equals=, "
+                               "lower= or upper=")  # fmt: skip
         if (equals is None) == (lower is None and upper is None):
             raise ProblemError(f"constrain: '{name}' has {'no' if equals is None else 'both equals and'} bounds, "
                                "expected equals, or lower and/or upper")  # fmt: skip
         stages = self._stages(name, expression, at)
         if equals is not None:
-            target = self._expression(name, equals)
+            target = self.expression(name, equals)
             for state in self.states:
                 if state.manifold.units and same(expression, state.value) and target.numel() == rows:
                     expression, target = state.manifold.difference(target, state.value), ca.SX(0)
@@ -265,10 +253,6 @@ class Problem:
         variables.append(variable(name, manifold, low, high, per_stage, on))
         return variables[-1].value
 
-    def _before(self) -> list[Problem]:
-        """The phases that lead here."""
-        return [] if self.follows is None else [*self.follows._before(), self.follows]
-
     def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
         own = [name for name in self.dynamics if name != "duration"]
         if own and discrete != self.discrete:
@@ -280,7 +264,7 @@ class Problem:
                 raise ProblemError(f"{verb}: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
             if name in self.dynamics:
                 raise ProblemError(f"{verb}: state '{name}' has dynamics already")
-            expression = self._expression(f"{verb} of {name}", value)
+            expression = self.expression(f"{verb} of {name}", value)
             size = states[name].manifold.size if discrete else states[name].size
             if expression.numel() != size:
                 raise ProblemError(
@@ -290,12 +274,15 @@ class Problem:
                 )
             self.dynamics[name] = expression
 
-    def _expression(self, name: str, value) -> ca.SX:
+    def expression(self, name: str, value) -> ca.SX:
         """A column whose symbols are all this problem's."""
         try:
             expression = ca.vec(ca.SX(value))
         except (TypeError, NotImplementedError):
-            raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX") from None
+            several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
+            raise ProblemError(
+                f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}"
+            ) from None
         nodes = nodes_of(expression)
         own = [
             *(part for v in self._all() for part in (v.symbol, v.anchor)),

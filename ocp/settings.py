@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -23,6 +23,13 @@ class Settings:
     barrier: str = "monotone"  # or "adaptive": how mu falls
     threads: int = 1  # that evaluate the functions of the stages; the result does not depend on it
     log: bool = False  # print the table of iterations as they come
+
+    def __new__(cls, *_, **given) -> Settings:
+        known = [part.name for part in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise ProblemError(f"Settings: there is no setting '{name}'; the settings are {', '.join(known)}")
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "seconds", "initial_barrier"):

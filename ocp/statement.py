@@ -16,6 +16,8 @@ from .manifold import Manifold
 if TYPE_CHECKING:
     from .problem import Problem
 
+COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
+
 
 @dataclass(frozen=True)
 class Free:
@@ -97,6 +99,11 @@ def uses(expression: ca.SX, variables: list[Variable]) -> bool:
     return any(s.element_hash() in wanted for s in ca.symvar(ca.veccat(*everything)))
 
 
+def compares(expression: ca.SX) -> bool:
+    """Whether an entry is a comparison, such as x <= 1."""
+    return any(entry.is_op(kind) for entry in ca.vertsplit(expression) for kind in COMPARISONS)
+
+
 def same(expression: ca.SX, other: ca.SX) -> bool:
     """Whether two expressions are the same entries."""
     return expression.shape == other.shape and all(
@@ -110,6 +117,10 @@ def checked_bounds(
     """Lower and upper bounds (size,), infinite where there is none."""
     result = []
     for name, value, default in (("lower", lower, -np.inf), ("upper", upper, np.inf)):
+        if isinstance(value, (ca.SX, ca.MX)) and not value.is_constant():
+            raise ProblemError(
+                f"{where}: {name} is the expression {value}, expected numbers; constrain the difference instead"
+            )
         try:
             array = np.array(default if value is None else value, dtype=float)
         except (TypeError, ValueError):

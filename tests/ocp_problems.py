@@ -1,8 +1,16 @@
 """Small optimal-control problems for tests."""
 
+import os
+
 import casadi as ca
 import numpy as np
+import pytest
+from trisweep.dynamics import ModelBuilder
 from trisweep.ocp import Free, Problem
+
+needs_rivals = pytest.mark.skipif(
+    "TRISWEEP_SANITIZED" in os.environ, reason="the rivals' libraries cannot be loaded under the sanitizers"
+)
 
 
 def integrator_chain(steps=20, **settings):
@@ -53,4 +61,31 @@ def swing_up_in_units(angle=1.0, speed=1.0, torque=1.0, rows=1.0, cost=1.0, powe
     ocp.constrain("stand", rows * ca.vertcat(q, v), equals=[rows * np.pi, 0], at="end")
     if power is not None:
         ocp.constrain("power", power * u * v, upper=30 * power)
+    return ocp
+
+
+def diver():
+    """A body that floats in the air, with two arms on ball joints and a wheel that turns without end."""
+    body = ModelBuilder("diver")
+    inertia = np.diag([0.4, 0.5, 0.1])
+    body.add("trunk", joint="floating", mass=4.0, com=(0, 0, 0.1), inertia=inertia)
+    for side in (-1, 1):
+        name = f"arm{'lr'[side > 0]}"
+        position = (0, 0.2 * side, 0.3)
+        body.add(name, "trunk", "spherical", position=position, mass=0.8, com=(0, 0, -0.3), inertia=0.02 * np.eye(3))
+    body.add("wheel", "trunk", "continuous", axis=(1, 0, 0), position=(0, 0, -0.2), mass=1.0, inertia=0.05 * np.eye(3))
+    return body.build()
+
+
+def dive(model, integrator="semi-implicit euler", steps=12):
+    """From a turn in the air to upright with still arms, in 0.6 s."""
+    ocp = Problem(steps=steps, step=0.6 / steps, integrator=integrator)
+    q, v = ocp.state("q", on=model), ocp.state("v", model.nv)
+    tau = ocp.control("tau", model.nv - 6, lower=-20, upper=20)
+    ocp.derivative(q=v, v=model.forward_dynamics(q, v, ca.vertcat(np.zeros(6), tau)))
+    ocp.minimize(1e-2 * ca.sumsqr(tau) + 1e-2 * ca.sumsqr(v[6:]))
+    ocp.constrain("start", q, equals=model.neutral(), at="start")
+    ocp.constrain("pushed off", v, equals=np.r_[0.5, 0, 3, 0.2, 3.0, 0.1, np.zeros(7)], at="start")
+    R, _ = model.link_pose(q, "trunk")
+    ocp.constrain("upright", R[2, 2], lower=0.99, at="end")
     return ocp

@@ -39,22 +39,22 @@ print("no allocation")
 """
 
 INTERIOR_POINT = """
-from ocp_problems import swing_up
+from ocp_problems import dive, diver, swing_up
 from trisweep.ocp import Settings
 from trisweep.ocp.solver import _core_settings
 
-solver = swing_up("euler").build()
-solver.solve()
-
-def calls(iterations, threads):
+def calls(solver, iterations, threads):
     settings = _core_settings(Settings(iterations=iterations, threads=threads), False)
     before = count()
     solver._core.solve(settings)
     return count() - before
 
-for threads in (1, 2):
-    calls(3, threads)
-    assert calls(20, threads) <= calls(3, threads)
+for problem in (swing_up("euler"), dive(diver())):
+    solver = problem.build()
+    solver.solve()
+    for threads in (1, 2):
+        calls(solver, 3, threads)
+        assert calls(solver, 20, threads) <= calls(solver, 3, threads)
 print("no allocation")
 """
 

@@ -33,6 +33,15 @@ def test_list_names_every_ready_problem_with_a_line(capsys):
     assert all(len(line.split()) > 3 for line in lines)
 
 
+def test_a_reader_that_has_enough_is_no_error():
+    with subprocess.Popen(
+        [sys.executable, "-m", "trisweep", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
+
+
 def test_solve_says_how_it_went_and_draws(capsys, tmp_path):
     picture = tmp_path / "deep" / "pendulum.png"
     assert main(["solve", "pendulum_swing_up", "--plot", str(picture)]) == 0

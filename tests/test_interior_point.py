@@ -1,6 +1,5 @@
 """The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
 
-import os
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -8,7 +7,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from ipopt import Ipopt
-from ocp_problems import integrator_chain, rest_to_rest, swing_up
+from ocp_problems import integrator_chain, needs_rivals, rest_to_rest, swing_up
 from trisweep.ocp import Problem, ProblemError, Settings
 from trisweep.problems import task as ready
 
@@ -117,9 +116,7 @@ def test_hessians_reach_the_same_solution():
         assert abs(other.objective - exact.objective) < 1e-7
 
 
-@pytest.mark.skipif(
-    "TRISWEEP_SANITIZED" in os.environ, reason="the rivals' libraries cannot be loaded under the sanitizers"
-)
+@needs_rivals
 @pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
 def test_other_back_ends_give_the_same_answer(backend):
     ocp, x, u = rest_to_rest()
@@ -136,7 +133,7 @@ def test_other_back_ends_give_the_same_answer(backend):
     assert infeasible.status != "solved" and infeasible.violations
 
 
-@pytest.mark.skipif("TRISWEEP_SANITIZED" in os.environ, reason="the rivals cannot be loaded under the sanitizers")
+@needs_rivals
 @pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
 def test_other_back_ends_neither_compile_nor_build_the_core(backend, monkeypatch):
     def refuse(*_):
@@ -154,7 +151,7 @@ def test_other_back_ends_neither_compile_nor_build_the_core(backend, monkeypatch
     assert not short.solved and short.statistics.iterations == 0
 
 
-@pytest.mark.skipif("TRISWEEP_SANITIZED" in os.environ, reason="the rivals cannot be loaded under the sanitizers")
+@needs_rivals
 def test_a_problem_that_a_back_end_does_not_take_is_refused_with_its_reason():
     with pytest.raises(ProblemError, match=r"the backend 'fatrop' refuses this problem: .*number_of_eq_constraints"):
         contradiction().build(backend="fatrop").solve()

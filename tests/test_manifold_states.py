@@ -3,10 +3,11 @@
 import casadi as ca
 import numpy as np
 import pytest
+from ocp_problems import dive, diver, needs_rivals
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from trisweep.dynamics import ModelBuilder
-from trisweep.ocp import Problem, ProblemError, Solution
+from trisweep.ocp import Problem, ProblemError, Settings, Solution
 from trisweep.ocp.casadi_backend import plain_rows
 from trisweep.ocp.manifold import Manifold
 
@@ -65,33 +66,6 @@ def test_recentring_keeps_the_state():
     np.testing.assert_allclose(POSE.joined(*POSE.cut(states)), states, atol=1e-14)
 
 
-def diver():
-    """A body that floats in the air, with two arms on ball joints and a wheel that turns without end."""
-    body = ModelBuilder("diver")
-    inertia = np.diag([0.4, 0.5, 0.1])
-    body.add("trunk", joint="floating", mass=4.0, com=(0, 0, 0.1), inertia=inertia)
-    for side in (-1, 1):
-        name = f"arm{'lr'[side > 0]}"
-        position = (0, 0.2 * side, 0.3)
-        body.add(name, "trunk", "spherical", position=position, mass=0.8, com=(0, 0, -0.3), inertia=0.02 * np.eye(3))
-    body.add("wheel", "trunk", "continuous", axis=(1, 0, 0), position=(0, 0, -0.2), mass=1.0, inertia=0.05 * np.eye(3))
-    return body.build()
-
-
-def dive(model, integrator="semi-implicit euler", steps=12):
-    """From a turn in the air to upright with still arms, in 0.6 s."""
-    ocp = Problem(steps=steps, step=0.6 / steps, integrator=integrator)
-    q, v = ocp.state("q", on=model), ocp.state("v", model.nv)
-    tau = ocp.control("tau", model.nv - 6, lower=-20, upper=20)
-    ocp.derivative(q=v, v=model.forward_dynamics(q, v, ca.vertcat(np.zeros(6), tau)))
-    ocp.minimize(1e-2 * ca.sumsqr(tau) + 1e-2 * ca.sumsqr(v[6:]))
-    ocp.constrain("start", q, equals=model.neutral(), at="start")
-    ocp.constrain("pushed off", v, equals=np.r_[0.5, 0, 3, 0.2, 3.0, 0.1, np.zeros(7)], at="start")
-    R, _ = model.link_pose(q, "trunk")
-    ocp.constrain("upright", R[2, 2], lower=0.99, at="end")
-    return ocp
-
-
 @pytest.fixture(scope="module")
 def model():
     return diver()
@@ -107,6 +81,7 @@ def solution(solver):
     return solver.solve()
 
 
+@needs_rivals
 def test_a_floating_robot_reaches_ipopts_optimum(model, solution):
     assert solution.solved
     assert solution.check().worst < 1e-6  # CasADi's own derivatives, at any place of the chart
@@ -145,6 +120,13 @@ def test_derivatives_are_casadis_where_increments_are_zero(solver):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * abs(theirs).max())
 
 
+def test_threads_change_nothing(solver, solution):
+    for threads in (1, 2):
+        again = solver.solve(settings=Settings(threads=threads))
+        np.testing.assert_array_equal(again.q, solution.q)
+        np.testing.assert_array_equal(again.point.y, solution.point.y)
+
+
 def test_files_guesses_and_pictures(model, solver, solution, tmp_path):
     back = Solution.load(solution.save(tmp_path / "dive.npz"))
     np.testing.assert_array_equal(back.q, solution.q)
@@ -152,7 +134,7 @@ def test_files_guesses_and_pictures(model, solver, solution, tmp_path):
     assert again.solved and again.objective == pytest.approx(solution.objective, rel=1e-8)
     titles = [axes.get_title(loc="left") for axes in solution.plot().axes]
     assert titles[:3] == ["state q", "state v", "control tau"]
-    assert solution.animate(tmp_path / "dive.html", model).stat().st_size > 1e5
+    assert solution.animate(tmp_path / "dive.html").stat().st_size > 1e5
     assert solution.gains.shape == (12, 7, 26)
 
 

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
-from ocp_problems import rest_to_rest
+from ocp_problems import needs_rivals, rest_to_rest
 from trisweep.ocp import Free, Problem, ProblemError, Solution
 from trisweep.riccati import LQProblem, Stage
 
@@ -59,6 +59,7 @@ def solution(solver):
     return solver.solve(goal=2.0)
 
 
+@needs_rivals
 @pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
 def test_phases_of_their_own_sizes_equal_the_rivals(solution, backend):
     other = pull_and_coast().build(backend=backend).solve(goal=2.0)
@@ -89,6 +90,8 @@ def test_what_several_phases_have_is_asked_of_one(solution):
         _ = solution.times
     with pytest.raises(ProblemError, match="no phase 'fly'; the phases are pull, coast"):
         solution.branch("fly")
+    with pytest.raises(ProblemError, match="shifted: this motion has several phases"):
+        solution.shifted()
 
 
 def test_cutting_a_motion_in_two_changes_nothing():
@@ -110,6 +113,7 @@ def test_cutting_a_motion_in_two_changes_nothing():
     np.testing.assert_allclose(two.phases["second"].gains, one.gains[8:], atol=1e-9)
 
 
+@needs_rivals
 def test_a_tree_equals_the_linear_quadratic_tree_and_ipopt():
     A, B = np.array([[1, 0.1], [0, 1]]), np.array([[0.005], [0.1]])
     step = {"Q": np.diag([1.0, 0.1]), "q": [0, 0], "R": [[0.1]]}
@@ -138,6 +142,7 @@ def test_a_tree_equals_the_linear_quadratic_tree_and_ipopt():
     assert [motion.name for motion in found.branch("right")] == ["trunk", "right"]
 
 
+@needs_rivals
 def test_a_state_may_be_chosen_anew():
     """A tool's length is free in the second phase: the cheapest is found, as with one more control before it."""
     first = Problem(steps=5, step=0.1, name="first")
@@ -205,6 +210,21 @@ def test_what_is_wrong_is_named_with_its_phase(solver):
     assert broken.status == "not finite"
     assert (broken.fault.name, broken.fault.stage, broken.fault.phase) == ("root", 3, "coast")
     assert solver.solve(goal=2.0).solved
+
+
+def test_phases_that_are_alike_and_longer_horizons_share_their_machine_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRISWEEP_CACHE", str(tmp_path))
+    rest_to_rest(steps=10)[0].build()
+    made = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert made
+    rest_to_rest(steps=17)[0].build()
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == made
+    trunk, _ = cart("trunk", 10)
+    for name in ("left", "middle", "right"):
+        trunk.then(cart(name, 20)[0])
+    trunk.build()
+    # values and derivatives of a step and of an entry
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(made) + 4
 
 
 def simple(name, state="x"):

@@ -3,6 +3,7 @@
 from importlib import metadata
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -213,3 +214,12 @@ def test_files_without_links_without_motion_and_of_no_text(tmp_path):
         load_urdf(tmp_path)
     with pytest.raises(ModelError, match="mimic is 'follow', expected 'reject' or 'free'"):
         load_urdf(path, mimic="follow")
+
+
+def test_a_joint_without_mass_is_named_when_it_is_to_move(tmp_path):
+    inertial = '<inertial><mass value="1"/><inertia ixx=".1" iyy=".1" izz=".1"/></inertial>'
+    model = load_urdf(written(tmp_path, (inertial, "")))
+    zero, q = np.zeros(2), ca.SX.sym("q", 3)
+    for state in ((model.neutral(), zero, zero), (q, ca.SX.sym("v", 2), ca.SX.sym("tau", 2))):
+        with pytest.raises(ModelError, match="joint 'neck' moves no mass, expected inertia along every joint's motion"):
+            model.forward_dynamics(*state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -24,13 +25,18 @@ def main(arguments: list[str] | None = None) -> int:
     ready.add_argument("--log", action="store_true", help="print the table of iterations")
     ready.set_defaults(run=lambda options: solve(options.name, options.plot, options.log))
     options = parser.parse_args(arguments)
-    return options.run(options)
+    try:
+        code = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has enough, as in `trisweep list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
 
 
 def demo(output: Path) -> int:
     """Solve the reach of the iiwa, say how it went, draw it and set it in motion."""
     from .problems import task
-    from .problems.robot import robot
 
     solution = task("iiwa_reach").solve()
     solution.log()
@@ -38,7 +44,7 @@ def demo(output: Path) -> int:
     print(f"  check        worst KKT residual {solution.check().worst:.1e}, computed again by CasADi alone")
     picture, page = output / "demo.png", output / "demo.html"
     solution.plot(picture)
-    solution.animate(page, robot("iiwa14"))
+    solution.animate(page)
     print(f"\npicture: {picture}\nmotion:  {page}")
     return 0 if solution.solved else 1
 

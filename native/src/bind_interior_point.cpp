@@ -26,6 +26,7 @@ public:
             start_y = a.vector(program.size_y), start_place = a.vector(program.size_place);
         });
         point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
+        point.outgrown = [this] { return scale_anew(0.01); };
     }
 
     void set_parameters(Vector shared, Vector of_stages) {
@@ -96,9 +97,10 @@ public:
             };
             const auto begin = Stopwatch::clock::now();
             program.copy_place(start_place);
+            scaled_anew = false;
             status = prepare(false) ? point.run(true) : Status::not_finite;
-            if ((status == Status::infeasible || status == Status::stalled) && scale_anew())
-                program.set_place(start_place), status = prepare(true) ? point.run(true) : Status::not_finite;
+            if (status == Status::outgrown || ((status == Status::infeasible || status == Status::stalled) && scale_anew(0.5)))
+                scaled_anew = true, program.set_place(start_place), status = prepare(true) ? point.run(true) : Status::not_finite;
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
@@ -233,10 +235,11 @@ private:
         return program.scale(point.v, LARGEST_DERIVATIVE);
     }
 
-    // Where a solve failed with rows much steeper than at its start, which no slope there foretold: scale them by both.
-    bool scale_anew() {
+    // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by
+    // their slopes here too, if that is by a factor below `matters`.
+    bool scale_anew(double matters) {
         bool changed = false;
-        return program.scale_further(point.v, LARGEST_DERIVATIVE, 0.5, changed) && changed;
+        return !scaled_anew && program.scale_further(point.v, LARGEST_DERIVATIVE, matters, changed) && changed;
     }
 
     // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
@@ -295,7 +298,7 @@ private:
     std::vector<Record> records_made;
     Status status = Status::stalled;
     double seconds = 0.0;
-    bool solved_once = false;
+    bool solved_once = false, scaled_anew = false;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 namespace trisweep {
 
-enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, unbounded, not_minimal, restored };
+enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, unbounded, not_minimal, restored, outgrown };
 
 struct Record {
     int iteration;
@@ -60,6 +60,8 @@ public:
     std::function<bool()> interrupted = [] { return false; };
     // Called where no step is acceptable: moves v (and leaves its r and f) to a better one, or says why it cannot.
     std::function<Status(InteriorPoint&)> restore = [](InteriorPoint&) { return Status::stalled; };
+    // Asked after restoration: whether the problem is no longer the one that was scaled, and should be started anew.
+    std::function<bool()> outgrown = [] { return false; };
     // For restoration itself: whether the point is already good enough for the problem it serves.
     std::function<bool()> good_enough = [] { return false; };
 
@@ -104,6 +106,7 @@ public:
                 watchdog.reset();
                 const Status status = restore(*this);
                 if (status != Status::restored) return status;
+                if (outgrown()) return Status::outgrown;
                 taken = {'r', 0, 0.0, 0.0};
                 program.refresh_gaps(v);
                 violation = violation_of(r);

@@ -1,13 +1,16 @@
-// Iterative refinement of directions by the residual of the whole system,
+// Refinement of directions by the residual of the whole system,
 //
 //     [ W + Sigma + delta   J' ] [ dv ]   [ h ]
 //     [ J                   0  ] [ y  ] + [ r ]
 //
-// As bounds and slacks stiffen towards the end of a solve, the sweep's elimination may lose digits that this brings back.
-// Where the residual is far below what matters it is not looked at again for a few directions: it grows slowly.
+// with the sweep as preconditioner of the method of generalized conjugate residuals (Eisenstat, Elman and Schultz 1983), whose
+// steps p and their products q = A p are kept orthonormal in q. As bounds and slacks stiffen towards the end of a solve, the
+// sweep's elimination may lose digits that this brings back. Where the residual is far below what matters it is not looked at
+// again for a few directions: it grows slowly.
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "kernels.hpp"
 #include "program.hpp"
@@ -19,8 +22,8 @@ public:
     explicit Refinement(const Program& program) {
         arena.build([&](Arena& a) {
             size_v = program.size_v, size_y = program.size_y;
-            for (double** vector : {&residual_v, &better_v}) *vector = a.vector(size_v);
-            for (double** vector : {&residual_y, &better_y}) *vector = a.vector(size_y);
+            residual = pair(a);
+            for (int i = 0; i < STEPS; ++i) p[i] = pair(a), q[i] = pair(a);
         });
     }
 
@@ -30,7 +33,7 @@ public:
     bool direction(Program& program, const double* h, const double* r, double* dv, double* y) {
         program.direction(h, r, dv, y);
         if (unwatched-- > 0) return true;
-        const double left = refine(program, h, r, dv, y);
+        const double left = refine(program, h, r, {dv, y});
         unwatched = ratio <= COMFORTABLE ? UNWATCHED : 0;
         return left <= SINGULAR;
     }
@@ -38,47 +41,75 @@ public:
     // Another one of the same factorization, refined if the first one had to be.
     void direction_again(Program& program, const double* h, const double* r, double* dv, double* y) {
         program.direction(h, r, dv, y);
-        if (ratio > ENOUGH) refine(program, h, r, dv, y);
+        if (ratio > ENOUGH) refine(program, h, r, {dv, y});
     }
 
 private:
-    static constexpr double ENOUGH = 1e-10, COMFORTABLE = 1e-12, SINGULAR = 1e-5;  // relative residuals, see `measure`
-    static constexpr int STEPS = 10, UNWATCHED = 3;
+    static constexpr double ENOUGH = 1e-10, COMFORTABLE = 1e-12, SINGULAR = 0.1;  // residuals, relative as in `refine`
+    static constexpr int STEPS = 8, UNWATCHED = 3;
 
-    // Returns the relative residual that is left; `ratio` keeps the one before refinement.
-    double refine(Program& program, const double* h, const double* r, double* dv, double* y) {
-        double present = ratio = measure(program, h, r, dv, y);
-        for (int step = 0; step < STEPS && present > ENOUGH; ++step) {
-            program.direction(residual_v, residual_y, better_v, better_y);
-            for (int i = 0; i < size_v; ++i) better_v[i] += dv[i];
-            for (int i = 0; i < size_y; ++i) better_y[i] += y[i];
-            const double next = measure(program, h, r, better_v, better_y);
-            if (!(next < present)) break;
-            std::copy_n(better_v, size_v, dv);
-            std::copy_n(better_y, size_y, y);
-            present = next;
+    struct Pair {
+        double *v, *y;
+    };
+
+    Pair pair(Arena& a) const { return {a.vector(size_v), a.vector(size_y)}; }
+
+    // Returns the residual that is left, relative to right-hand side and direction; `ratio` keeps the one before.
+    double refine(Program& program, const double* h, const double* r, Pair x) {
+        std::copy_n(h, size_v, residual.v);
+        std::copy_n(r, size_y, residual.y);
+        add_product(program, x, residual);
+        const double right = largest({const_cast<double*>(h), const_cast<double*>(r)});
+        const auto relative = [&] {
+            const double error = largest(residual);
+            return error == 0.0 ? 0.0 : error / (right + std::min(largest(x), 1e6 * right));
+        };
+        double present = ratio = relative();
+        for (int k = 0; k < STEPS && present > ENOUGH; ++k) {
+            program.direction(residual.v, residual.y, p[k].v, p[k].y);
+            std::fill_n(q[k].v, size_v, 0.0);
+            std::fill_n(q[k].y, size_y, 0.0);
+            add_product(program, p[k], q[k]);
+            for (int i = 0; i < k; ++i) {
+                const double along = dot(q[k], q[i]);
+                add(-along, q[i], q[k]);
+                add(-along, p[i], p[k]);
+            }
+            const double size = std::sqrt(dot(q[k], q[k]));
+            if (!(size > 0.0) || !(size <= 1e300)) break;
+            add(1.0 / size - 1.0, q[k], q[k]);
+            add(1.0 / size - 1.0, p[k], p[k]);
+            const double length = -dot(residual, q[k]);
+            add(length, p[k], x);
+            add(length, q[k], residual);
+            present = relative();
         }
         return present;
     }
 
-    // The residual, left behind, and its size relative to right-hand side and direction.
-    double measure(const Program& program, const double* h, const double* r, const double* dv, const double* y) {
-        std::copy_n(h, size_v, residual_v);
-        std::copy_n(r, size_y, residual_y);
-        program.add_hessian_product(dv, residual_v);
-        program.add_transposed_product(y, residual_v);
-        program.add_product(dv, residual_y);
-        const auto largest = [&](const double* along_v, const double* along_y) {
-            return std::max(largest_size(size_v, along_v), largest_size(size_y, along_y));
-        };
-        const double error = largest(residual_v, residual_y), right = largest(h, r);
-        return error == 0.0 ? 0.0 : error / (right + std::min(largest(dv, y), 1e6 * right));
+    static void add_product(const Program& program, Pair x, Pair out) {
+        program.add_hessian_product(x.v, out.v);
+        program.add_transposed_product(x.y, out.v);
+        program.add_product(x.v, out.y);
     }
+
+    double dot(Pair a, Pair b) const {
+        return sum_over(size_v, [=](int i) { return load(a.v + i) * load(b.v + i); }) +
+               sum_over(size_y, [=](int i) { return load(a.y + i) * load(b.y + i); });
+    }
+
+    void add(double factor, Pair from, Pair to) const {
+        for (int i = 0; i < size_v; i += W) store(to.v + i, load(to.v + i) + factor * load(from.v + i));
+        for (int i = 0; i < size_y; i += W) store(to.y + i, load(to.y + i) + factor * load(from.y + i));
+    }
+
+    double largest(Pair a) const { return std::max(largest_size(size_v, a.v), largest_size(size_y, a.y)); }
 
     Arena arena;
     int size_v = 0, size_y = 0, unwatched = 0;
     double ratio = 0.0;
-    double *residual_v, *residual_y, *better_v, *better_y;
+    Pair residual;
+    std::array<Pair, STEPS> p, q;
 };
 
 }  // namespace trisweep

@@ -104,9 +104,14 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
 
 
 def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
-    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named."""
-    if method is None and choose(model, constraints)[0] == "pv-early":
+    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named; of a
+    proximal one its factorization.
+    """
+    name = choose(model, constraints)[0] if method is None else method
+    if method is None and name == "pv-early":
         return [pv_early, ltl]
+    if constraints and name in PROXIMAL:
+        return [PROXIMAL[name]]
     return [forward_method(model, constraints, method)]
 
 

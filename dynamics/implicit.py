@@ -80,10 +80,19 @@ def forward_node(problem: Problem, methods: Sequence[Callable]) -> list[ca.SX]:
     parts = [ca.SX.sym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
-    choices = [ForwardDerivatives(y, problem, solve) for solve in methods]
+    choices = [derivatives_by(solve)(y, problem, solve) for solve in methods]
     best = choices[0] if len(choices) == 1 else min(choices, key=ForwardDerivatives.operations)
     implicit(f"forward dynamics of '{problem.model.name}'", y, problem.residual(y), best.solution, derivatives=best)
     return parts
+
+
+def derivatives_by(solve: Callable) -> type[ForwardDerivatives]:
+    """What differentiates the answers of a method: the proximal ones, given by their factorizations, need their own."""
+    if not isinstance(solve, type):
+        return ForwardDerivatives
+    from .implicit_proximal import ProximalDerivatives
+
+    return ProximalDerivatives
 
 
 class ForwardDerivatives(Derivatives):

@@ -2,8 +2,8 @@
 
     "semi-implicit"   v+ = v + h a,  q+ = q (+) h v+                  (001 eqs. 54 and 55)
     "euler"           v+ = v + h a,  q+ = q (+) h v
-    "rk4"             the classical Runge-Kutta method of order 4 on q' = E(q) v, v' = a; inside the step quaternions and
-                      (cos, sin) pairs are plain numbers, which are brought back to norm 1 at its end
+    "rk4"             the classical Runge-Kutta method of order 4 on q' = E(q) v, v' = a; inside the step quaternions
+                      and (cos, sin) pairs are plain numbers, which are brought back to norm 1 at its end
 
 Joint forces are held over the step. Each function takes what solves for accelerations, `dynamics(q, v, forces) -> a,
 forces, measures`, where the forces given are those to start from, and the measures (see `proximal`) judge the answer.

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..progress import Progress
 from .compiled_function import CompiledFunction
 from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
 from .lowering import Lowering
 from .object_cache import ObjectCache, default_folder
 from .program import contract, without_unused
-from ..progress import Progress
 from .recording import CompileError, expanded, record
 from .residence import plan
 from .vector_math import definitions

@@ -1,6 +1,6 @@
 """The proximal methods as machine code that is called until it has converged.
 
-A call is a factorization and so many iterations as random states of the model need, in one piece of straight code.
+A call is a factorization and so many iterations as the first states that came needed, in one piece of straight code.
 States that have not converged by then are handed in again with the forces they have reached, which goes on where they
 were left; few ever are.
 """
@@ -22,8 +22,6 @@ from .proximal import (
     Iterate,
     Proximal,
     ProximalReport,
-    random_configuration,
-    sampled,
     solve,
     still_to_come,
     weight,
@@ -32,8 +30,11 @@ from .proximal import (
 if TYPE_CHECKING:
     from .compiled import Compiled
 
-# States that are tried to find the iterations of the first call, at least and at most these, and of the calls after it.
-SAMPLES, FEWEST, MOST, AFTER = 5, 2, 12, 12
+# States that are tried to find the iterations of a call, and their least and most.
+SAMPLES, FEWEST, MOST = 5, 2, 12
+
+# How often states are handed in again before a longer code is made for them, and the iterations of that.
+RETRIES, AFTER = 2, 12
 
 
 def proximal_dynamics(
@@ -61,7 +62,9 @@ def _code(compiled: Compiled, constraints, method: str | None, settings: Proxima
     """The code for a use, kept."""
     key = (tuple(row.key for row in constraints), method, settings, names)
     if key not in compiled.proximal:
-        compiled.proximal[key] = Code(compiled, constraints, named(PROXIMAL, method or DEFAULT_PROXIMAL), settings, names)
+        compiled.proximal[key] = Code(
+            compiled, constraints, named(PROXIMAL, method or DEFAULT_PROXIMAL), settings, names
+        )
     return compiled.proximal[key]
 
 
@@ -74,28 +77,34 @@ class Code:
         self.mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
         self.ends = np.cumsum([row.size for row in constraints])[:-1]
         self.limit = settings.iterations or NUMERIC
-        self.first = min(self.limit, self._usual_iterations())
+        self.first: int | None = None
 
-    def _usual_iterations(self) -> int:
-        """The most that a few random states need."""
-        model, rng, most = self.compiled.model, np.random.default_rng(5), FEWEST
-        settings = replace(self.settings, mu=self.mu, iterations=MOST)
-        numbers = [sampled(constraint, rng) for constraint in self.constraints]
-        for _ in range(SAMPLES):
-            state = (random_configuration(model, rng), *rng.standard_normal((2, model.nv, 1)))
-            report = solve(self.kind, model, *state, numbers, None, settings)[2]
-            most = max(most, report.iterations)
-        return most
+    def _needed(self, rows: list[np.ndarray]) -> int:
+        """The most iterations that the first few states need."""
+        most = FEWEST
+        for n in range(min(SAMPLES, max(map(len, rows)))):
+            q, v, tau, *pushes, start = (row[n % len(row)].reshape(-1, 1) for row in rows)
+            forces = np.split(start, self.ends)
+            settings = replace(self.settings, mu=self.mu, iterations=MOST)
+            problem = (q, v, tau, self.constraints, self._bodies(pushes), settings, forces)
+            most = max(most, solve(self.kind, self.compiled.model, *problem)[2].iterations)
+        return min(most, self.limit)
+
+    def _bodies(self, pushes: Sequence) -> list | None:
+        """External forces on the bodies."""
+        links = [name.split("'")[1] for name in self.names[3:]]
+        return self.compiled.model._bodies(dict(zip(links, pushes)))
 
     def solve(self, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Accelerations, forces, iterations, residuals and errors for rows of q, v, tau, external forces and forces to
         start from.
         """
+        self.first = self.first or self._needed(rows)
         a, reached, settled, judged = self._call(self.first, rows)
         error, done = still_to_come(*judged[:, :5].T), self.first
         iterations = np.full(len(a), done)
         while done < self.limit and (late := ~(error <= self.settings.tolerance)).any():
-            more = min(AFTER, self.limit - done)
+            more = min(self.first if done <= RETRIES * self.first else AFTER, self.limit - done)
             again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
             a[late], reached[late], settled[late], judged[late] = self._call(more, again)
             error, done = still_to_come(*judged[:, :5].T), done + more
@@ -106,7 +115,13 @@ class Code:
                 f"compiled proximal_dynamics: state {state} gives a result that is not finite, expected every joint to "
                 "move some mass and numbers of a sensible size"
             )
-        return a, np.where((error <= self.settings.tolerance)[:, None], settled, reached), iterations, judged[:, 5], error
+        return (
+            a,
+            np.where((error <= self.settings.tolerance)[:, None], settled, reached),
+            iterations,
+            judged[:, 5],
+            error,
+        )
 
     def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         key = ("proximal_dynamics", id(self), iterations)
@@ -118,11 +133,9 @@ class Code:
         """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
 
         def expression(q, v, tau, *rest):
-            links = [name.split("'")[1] for name in self.names[3:]]
-            bodies = self.compiled.model._bodies(dict(zip(links, rest[:-1])))
             forces = ca.vertsplit(rest[-1], [0, *self.ends.tolist(), rest[-1].shape[0]])
             state = (q, v, tau)
-            options = (self.constraints, bodies, self.mu, forces, self.settings.steps)
+            options = (self.constraints, self._bodies(rest[:-1]), self.mu, forces, self.settings.steps)
             iterate = Iterate(self.kind, self.compiled.model, state, *options)
             while iterate.count < iterations:
                 iterate.advance()

@@ -73,7 +73,10 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     if not constraints:
         return "aba", "there are no constraints"
     if is_proximal(model, constraints, None):
-        return DEFAULT_PROXIMAL, "the constraints close loops, and it needs the fewest operations of the methods that take them"
+        return (
+            DEFAULT_PROXIMAL,
+            "the constraints close loops, and it needs the fewest operations of the methods that take them",
+        )
     try:
         elimination(model, constraints)
     except ModelError as reason:

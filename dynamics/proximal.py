@@ -261,9 +261,9 @@ def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) ->
 
 def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np.random.Generator) -> float:
     """Of J M^-1 J' at a random configuration; rows of symbols take random numbers."""
-    q = random_configuration(model, rng)
+    q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
     move = motion(model, q, np.zeros((model.nv, 1)))
-    numbers = [sampled(constraint, rng) for constraint in constraints]
+    numbers = [_sampled(constraint, rng) for constraint in constraints]
     lines = []
     for row in couplings(model, numbers, np.zeros((model.nv, 1)), move):
         blocks = jacobian(model, move.X, row)
@@ -273,12 +273,7 @@ def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np
     return float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
 
 
-def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """q (nq, 1) with joints anywhere within 1 of zero, whatever their limits."""
-    return np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-
-
-def sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
+def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
     """The constraint with numbers for symbols, and no demand."""
     more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
     options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}

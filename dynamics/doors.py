@@ -134,7 +134,7 @@ class Doors:
         "ltl", whichever needs fewer operations.
         """
         from .constraint import listed
-        from .forward import PROXIMAL, SOFT, forward_method, symbolic_methods
+        from .forward import SOFT, forward_method, is_proximal, symbolic_methods
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
@@ -148,7 +148,7 @@ class Doors:
         try:
             a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            if method is not None or not constraints or self.choose_method(constraints)[0] in PROXIMAL:
+            if method is not None or not constraints or is_proximal(self, constraints, method):
                 raise ModelError(dependent(self, constraints, method)) from None
             a, forces = forward_method(self, constraints, "riccati")(*problem)
         if any_not_finite(a, *forces):
@@ -173,12 +173,12 @@ class Doors:
         for loops.
         """
         from .constraint import listed
-        from .forward import proximal_method
+        from .forward import DEFAULT_PROXIMAL, PROXIMAL, named
         from .proximal import DEFAULT, solve
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        kind = proximal_method(self, constraints, method)
+        kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
         if forces is not None:
             forces = columns_of(constraints, forces)
         try:
@@ -275,9 +275,9 @@ def columns_of(constraints: Sequence[Constraint], forces: Sequence[Array]) -> li
 
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
-    from .forward import PROXIMAL
+    from .forward import is_proximal
 
-    if not constraints or (method or model.choose_method(constraints)[0]) in PROXIMAL:
+    if not constraints or is_proximal(model, constraints, method):
         names = ", ".join(f"'{name}'" for name in model.massless_joints())
         return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)

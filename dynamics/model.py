@@ -94,12 +94,12 @@ class Model(Doors):
     def v_slices(self) -> tuple[slice, ...]:
         return _slices([joint.nv for joint in self.joints])
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """The number of coordinates."""
         return sum(joint.nq for joint in self.joints)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """The number of velocities."""
         return sum(joint.nv for joint in self.joints)

@@ -274,6 +274,7 @@ def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np
 
 
 def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
+    """The constraint with numbers for symbols, and no demand."""
     more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
     options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}
     return replace(constraint, K=sample(constraint.K, rng), **options)

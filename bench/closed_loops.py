@@ -22,7 +22,7 @@ from dynamics_time import by_address, call_overhead, seconds
 from machine import describe
 from trisweep.dynamics.aba import aba
 from trisweep.dynamics.forward import PROXIMAL
-from trisweep.dynamics.proximal import Iterate, weight
+from trisweep.dynamics.proximal import Iterate
 from trisweep.native import compile_function, level
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -48,7 +48,7 @@ TOPOLOGIES = {
 }
 BATCH, ROUNDS, STATES = 256, 60, 20  # short turns and many of them: the best are undisturbed on a busy machine
 LARGEST = 110_000  # operations of what is compiled for the figures
-PIN_LCABA_MU, PIN_LTL_MU = 1e-6, 1e-8  # Pinocchio's mu is the inverse of 001's
+MU = {"LCABA": 1e6, "proxBBO": 1e8, "proxLTL": 1e8}  # ours and Pinocchio's, which is given the inverse
 
 report: list[str] = []
 
@@ -59,11 +59,10 @@ def say(line: str = "") -> None:
 
 
 def proximal(mechanism, method, iterations) -> ca.Function:
-    """Accelerations and forces after plain iterations with the default mu."""
-    model, kind = mechanism.model, PROXIMAL[method]
+    """Accelerations and forces after plain iterations."""
+    model, kind = mechanism.model, PROXIMAL[METHODS[method]]
     state = tuple(ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
-    mu = weight(model, mechanism.constraints, kind.stiffness)
-    iterate = Iterate(kind, model, state, mechanism.constraints, None, mu, steps="plain")
+    iterate = Iterate(kind, model, state, mechanism.constraints, None, MU[method], steps="plain")
     while iterate.count < iterations:
         iterate.advance()
     return ca.Function("f", list(state), [iterate.a, iterate.force])
@@ -91,10 +90,10 @@ class Pinocchio:
         datas = pin.StdVec_RigidConstraintData([contact.createData() for contact in contacts])
         if what == "LCABA":
             pin.computeJointMinimalOrdering(model, data, contacts)
-            settings = pin.ProximalSettings(0, PIN_LCABA_MU, iterations)
+            settings = pin.ProximalSettings(0, 1 / MU[what], iterations)
             return lambda: pin.lcaba(model, data, q, v, tau, contacts, datas, settings)
         pin.initConstraintDynamics(model, data, contacts, datas)
-        settings = pin.ProximalSettings(0, PIN_LTL_MU, iterations)
+        settings = pin.ProximalSettings(0, 1 / MU[what], iterations)
         return lambda: pin.constraintDynamics(model, data, q, v, tau, contacts, datas, settings)
 
 
@@ -114,6 +113,19 @@ class Timed:
         found = self.function.batch(*states)
         a = found[0] if isinstance(found, tuple) else found
         self.error = np.nan if expected is None else float(np.median([off(x, y) for x, y in zip(a, expected)]))
+
+
+class Converged:
+    """`compiled.proximal_dynamics` as a user calls it, a batch at a time: iterations until they converge."""
+
+    def __init__(self, mechanism, method, states, expected):
+        def call():
+            return mechanism.model.compiled.proximal_dynamics(*states, mechanism.constraints, method)
+
+        a, _, self.report = call()
+        self.error = float(np.median([off(x, y) for x, y in zip(a, expected)]))
+        batch = seconds(call, 1)
+        self.measures, self.best = {"batch": lambda: batch() / BATCH}, {"batch": np.inf}
 
 
 class Asked:
@@ -158,14 +170,15 @@ def table_2() -> None:
         states, expected = states_of(mechanism)
         rival = Pinocchio(mechanism)
         rows = [("ABA", 0, Timed(mechanism, free(mechanism), states, None), Asked(rival, "ABA", states, None))]
-        for label, method in METHODS.items():
+        for label in METHODS:
             for iterations in (1, 3):
-                ours = Timed(mechanism, proximal(mechanism, method, iterations), states, expected)
+                ours = Timed(mechanism, proximal(mechanism, label, iterations), states, expected)
                 there = label != "proxBBO"  # Pinocchio 4.1 has none
                 rows.append(
                     (label, iterations, ours, Asked(rival, label, states, expected, iterations) if there else None)
                 )
-        measure([each for row in rows for each in row[2:] if each])
+        default = Converged(mechanism, "lcaba", states, expected)
+        measure([default, *(each for row in rows for each in row[2:] if each)])
         size = f"{name} {{{mechanism.model.nv}}} [{mechanism.size}]"
         for label, iterations, ours, theirs in rows:
             core, batch = 1e6 * (ours.best["core"] - ours.best["call"]), 1e6 * ours.best["batch"]
@@ -178,6 +191,10 @@ def table_2() -> None:
             else:
                 line += [""] * 4
             say("| " + " | ".join(line) + " |")
+        count = int(np.max(default.report.iterations))
+        label = f"LCABA by `compiled`, to convergence ({count})"
+        line = [size, label, "", "", f"{1e6 * default.best['batch']:.2f}", f"{default.error:.0e}", "", "", "", ""]
+        say("| " + " | ".join(line) + " |")
 
 
 def scaling(folder: Path) -> None:
@@ -208,7 +225,7 @@ def scaling(folder: Path) -> None:
 def scaled(mechanism, counts, times) -> list[str]:
     """The cells of a size; its numbers are added to those of the figure."""
     states = [np.resize(array, (BATCH, array.shape[1])) for array in mechanism.states(4, seed=5)]
-    sources = {"ABA": free(mechanism)} | {label: proximal(mechanism, m, 1) for label, m in METHODS.items()}
+    sources = {"ABA": free(mechanism)} | {label: proximal(mechanism, label, 1) for label in METHODS}
     sizes = {label: operations(source) for label, source in sources.items()}
     timed = {label: Timed(mechanism, sources[label], states, None) for label in sources if sizes[label] <= LARGEST}
     rival = Pinocchio(mechanism)

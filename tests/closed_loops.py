@@ -53,7 +53,7 @@ def four_bar_configuration(crank, coupler, rocker, ground, angle) -> np.ndarray:
     tip = crank * np.array([np.cos(angle), np.sin(angle)])
     across = np.array([ground, 0.0]) - tip
     d = np.linalg.norm(across)
-    bend = np.arccos((coupler**2 + d**2 - rocker**2) / (2 * coupler * d))
+    bend = np.arccos(np.clip((coupler**2 + d**2 - rocker**2) / (2 * coupler * d), -1, 1))
     absolute = np.arctan2(across[1], across[0]) + bend
     joint = tip + coupler * np.array([np.cos(absolute), np.sin(absolute)])
     return -np.array([angle, absolute - angle, np.arctan2(joint[1], joint[0] - ground)])

@@ -147,3 +147,17 @@ def test_a_contact_said_twice_makes_a_node_as_well():
         found.append([part.full() for part in ca.Function("f", [x], [e.values, e.jacobian])(at)])
     for once, twice in zip(*found):
         assert relative(twice, once) < 1e-8
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-12, 1e-8, 1e-5, 1e-3])
+def test_where_a_linkage_is_stretched_straight_all_stays_finite(away):
+    """A flat parallelogram: rows across it are lost, and just beside it they are not."""
+    flat = four_bar(crank=0.3, coupler=0.8, rocker=0.3, ground=0.8, angle=0.0)
+    x = [ca.SX.sym(name, 3) for name in ("q", "v", "tau")]
+    a, forces = flat.model.forward_dynamics(*x, flat.constraints)
+    e = expand(ca.vertcat(*x), ca.vertcat(a, *forces), ca.SX.ones(6))
+    q, v, tau = flat.q + [away, 0, 0], np.zeros(3), np.array([1.0, 0.5, 0.0])
+    found = ca.Function("f", x, [e.values, e.jacobian, e.hessian])(q, v, tau)
+    assert all(np.isfinite(part.full()).all() for part in found)
+    if away in (0.0, 1e-3):
+        assert relative(found[0].full()[:3, 0], flat.dense(q, v, tau)[0]) < 1e-8

@@ -108,11 +108,14 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
 
 def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
     """The methods of which symbols take the one with the fewest operations: just the named one, if one is named; of a
-    proximal one its factorization.
+    proximal one its factorization, where none is named the one that bears the largest mu, for the sake of derivatives.
+    Dependent rows are for the proximal ones: "riccati" takes numbers alone.
     """
     name = choose(model, constraints)[0] if method is None else method
     if method is None and name == "pv-early":
         return [pv_early, ltl]
+    if method is None and (name == "riccati" or name in PROXIMAL):
+        return [ProxLTL]
     if constraints and name in PROXIMAL:
         return [PROXIMAL[name]]
     return [forward_method(model, constraints, method)]

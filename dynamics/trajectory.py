@@ -129,7 +129,7 @@ class Trajectory:
             position, rotation = (np.nanmax(part, initial=0.0) for part in self.drift)
             lines.append(f"  constraints at most {position:.2g} m and {rotation:.2g} rad apart")
         if self.iterations.any():
-            error, most = self.error.max(), self.iterations.max()
+            error, most = max(self.error.max(), np.finfo(float).eps), self.iterations.max()
             lines.append(f"  accelerations within {error:.1g} of the constrained ones, by at most {most} iterations")
         return "\n".join([*lines, *([f"  {self.advice}"] if self.advice else [])])
 

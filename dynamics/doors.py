@@ -128,10 +128,11 @@ class Doors:
         On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
         of what is made of them, `adjoint.solved` puts in the sweep's expressions.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
-        `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
-        they are not; with None, numbers at such a configuration are handed to "riccati", and symbols take "pv-early" or
-        "ltl", whichever needs fewer operations.
+        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", one of the proximal
+        methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops, or None for what
+        `choose_method` says. All but the soft ones, "riccati" and the proximal ones need independent rows, and raise a
+        ModelError where they are not; with None, numbers at such a configuration are handed to "riccati", and symbols
+        take "pv-early" or "ltl", whichever needs fewer operations.
         """
         from .constraint import listed
         from .forward import SOFT, forward_method, is_proximal, symbolic_methods
@@ -168,9 +169,9 @@ class Doors:
     ) -> tuple[Array, tuple[Array, ...], ProximalReport | None]:
         """Accelerations a (nv,), the constraints' forces and a report, by a proximal method: M a + h = tau + J' force.
 
-        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of exactly
-        `settings.iterations` iterations, and no report. method: "prox-ltl"; None for the one that forward_dynamics takes
-        for loops.
+        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of
+        exactly `settings.iterations` iterations, and no report. method: "lcaba", "prox-bbo" or "prox-ltl", without
+        loops also "constrained-aba" and "prox-pv"; None for "lcaba".
         """
         from .constraint import listed
         from .forward import DEFAULT_PROXIMAL, PROXIMAL, named

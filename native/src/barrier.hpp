@@ -46,17 +46,21 @@ inline double barrier_value(const Program& program, const double* v, double mu) 
     return -mu * (sum_of_logarithms(program.lower, v) + sum_of_logarithms(program.upper, v));
 }
 
-// h += gradient of the barrier, sigma = its primal-dual curvature
-inline void add_barrier_terms(const Program& program, double mu, double* h, double* sigma) {
+// sigma = the primal-dual curvature of the barrier
+inline void set_curvature(const Program& program, double* sigma) {
     fill_zero(program.size_v, sigma);
-    for (const Bounds* b : {&program.lower, &program.upper}) {
-        const double slope = b->sign * mu;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) store(sigma + i, load(sigma + i) + load(b->dual + i) * load(b->inverse + i));
+}
+
+// slope += gradient of the barrier, residual += what it has more than the bounds' multipliers
+inline void add_barrier_gradient(const Program& program, double mu, double* slope, double* residual) {
+    for (const Bounds* b : {&program.lower, &program.upper})
         for (int i = 0; i < b->size; i += W) {
-            const vec inverse = load(b->inverse + i);
-            store(h + i, load(h + i) - slope * inverse);
-            store(sigma + i, load(sigma + i) + load(b->dual + i) * inverse);
+            const vec push = (b->sign * mu) * load(b->inverse + i);
+            store(slope + i, load(slope + i) - push);
+            store(residual + i, load(residual + i) + (b->sign * load(b->dual + i) - push));
         }
-    }
 }
 
 // h -= the bounds' multipliers

@@ -87,6 +87,7 @@ public:
     // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
     bool evaluate(const double* z, Values& out) {
         out.objective = 0.0;
+        double lost = 0.0;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
             const int rows = block.rows();
@@ -99,9 +100,14 @@ public:
                 return -1;
             });
             if (!finite) return find_row(int(i)), false;
-            if (block.objective)
-                for (int k = 0; k < block.count; ++k) out.objective += objective_scale * value_rows[i][std::ptrdiff_t(k) * rows];
+            for (int k = 0; block.objective && k < block.count; ++k) {
+                // Kahan's sum: near a solution the search compares objectives that differ in their last digits.
+                const double term = value_rows[i][std::ptrdiff_t(k) * rows] - lost, sum = out.objective + term;
+                lost = (sum - out.objective) - term;
+                out.objective = sum;
+            }
         }
+        out.objective *= objective_scale;
         return true;
     }
 

@@ -48,8 +48,8 @@ public:
     InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room), refinement(program), watchdog(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v, m = this->program.size_y;
-            for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &sigma, &residual}) *vector = a.vector(n);
-            for (double** vector : {&y, &y_next, &y_corrected, &r, &r_trial, &r_corrected}) *vector = a.vector(m);
+            for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &barrier_gradient, &sigma, &residual}) *vector = a.vector(n);
+            for (double** vector : {&y, &dy, &dy_corrected, &r, &r_trial, &r_corrected}) *vector = a.vector(m);
         });
     }
 
@@ -241,52 +241,54 @@ private:
 
     // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
     bool curves_down() {
-        std::fill_n(h, program.size_v, 0.0);
-        add_barrier_terms(program, mu, h, sigma);
+        set_curvature(program, sigma);
         program.add_barrier(sigma);
         return !program.factor(0.0) && !program.factor(FLAT);
     }
 
     bool find_direction() {
+        set_curvature(program, sigma);
         linearize(adaptive.free ? 0.0 : mu);
         Stopwatch watch(times.linear);
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
         if (adaptive.free) {
-            program.direction(h, r, dv, y_next);
+            program.direction(h, r, dv, dy);
             // A step that a delta has shortened says little of how far mu could fall.
             if (regularization.delta == 0.0) set_barrier(std::min(most_mu, AdaptiveBarrier::probe(program, dv)));
             linearize(mu);
         }
         barrier_objective = barrier_at(v, f);
-        for (int i = 0; !refinement.direction(program, h, r, dv, y_next) && i < SINGULAR_TRIES; ++i)
+        for (int i = 0; !refinement.direction(program, h, r, dv, dy) && i < SINGULAR_TRIES; ++i)
             if (!regularization.increase(program)) return false;
         return true;
     }
 
-    // h and sigma for this barrier.
+    // Gradient of the barrier's objective, and h: of its Lagrangian with the present multipliers, so that the direction's
+    // y is their step. What is small near a solution is then small in the linear system, and so are its errors.
     void linearize(double barrier) {
-        std::copy_n(program.gradient(), program.size_v, h);
-        add_barrier_terms(program, barrier, h, sigma);
+        std::copy_n(program.gradient(), program.size_v, barrier_gradient);
+        std::copy_n(residual, program.size_v, h);
+        add_barrier_gradient(program, barrier, barrier_gradient, h);
     }
 
     // The backtracking filter line search. On success the point, f and r are the new ones.
     bool search() {
         const double tau = std::max(settings.boundary_fraction, 1.0 - mu);
-        const double slope = sum_over(program.size_v, [this](int i) { return load(h + i) * load(dv + i); });
+        const double slope = sum_over(program.size_v, [this](int i) { return load(barrier_gradient + i) * load(dv + i); });
         const double relative = largest_over(
             program.size_v, [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(v + i))); });
         double alpha = largest_primal_step(program, dv, tau);
         if (relative < 10.0 * EPSILON) return watchdog.reset(), take_tiny_step(alpha);
         if (!watchdog.on) reference = {violation, barrier_objective, slope};
-        if (watchdog.due()) watchdog.start(program, v, y, r, dv, y_next), watchdog.f = f, watchdog.alpha = alpha;
+        if (watchdog.due()) watchdog.start(program, v, y, r, dv, dy), watchdog.f = f, watchdog.alpha = alpha;
         taken = {' ', 0, 0.0, 0.0};
         loosen_filter();
         bool first = true, rejected = false;
         if (watchdog.on) {
             if (try_full_step(alpha, tau)) return true;
-            watchdog.go_back(program, v, y, r, dv, y_next);
+            watchdog.go_back(program, v, y, r, dv, dy);
             f = watchdog.f, violation = reference.violation;
             if (watchdog.hopeless()) return false;
             alpha = 0.5 * watchdog.alpha, first = false, taken.trials = 1;
@@ -298,7 +300,7 @@ private:
             rejected = false;
             if (finite && accept(alpha, objective, violation_of(r_trial), rejected)) {
                 watchdog.note(taken.trials);
-                return take(alpha, dv, y_next, objective, tau);
+                return take(alpha, dv, dy, objective, tau);
             }
             if (finite && first && violation_of(r_trial) >= violation && correct(alpha, tau)) return watchdog.note(1), true;
             filter_rejected = rejected;
@@ -324,7 +326,7 @@ private:
         const bool accepted = accept(watchdog.alpha, objective, violation_of(r_trial), rejected);
         if (accepted) watchdog.reset();
         taken.kind = 'w';
-        return (accepted || watchdog.patient(alpha)) && take(alpha, dv, y_next, objective, tau);
+        return (accepted || watchdog.patient(alpha)) && take(alpha, dv, dy, objective, tau);
     }
 
     // trial = v + alpha d, with objective and rows there.
@@ -369,7 +371,7 @@ private:
         for (int p = 0; p < CORRECTIONS; ++p) {
             {
                 Stopwatch watch(times.linear);
-                refinement.direction_again(program, h, r_corrected, dv_corrected, y_corrected);
+                refinement.direction_again(program, h, r_corrected, dv_corrected, dy_corrected);
             }
             const double step = largest_primal_step(program, dv_corrected, tau);
             double objective;
@@ -377,7 +379,7 @@ private:
             const double trial_violation = violation_of(r_trial);
             if (accept(alpha, objective, trial_violation, rejected)) {
                 taken.kind = 's';
-                return take(step, dv_corrected, y_corrected, objective, tau);
+                return take(step, dv_corrected, dy_corrected, objective, tau);
             }
             if (trial_violation > KAPPA_CORRECTION * previous) return false;
             previous = trial_violation;
@@ -386,10 +388,10 @@ private:
         return false;
     }
 
-    bool take(double alpha, const double* d, const double* y_new, double objective, double tau) {
+    bool take(double alpha, const double* d, const double* y_step, double objective, double tau) {
         find_dual_steps(program, d, mu);
         const double alpha_dual = largest_dual_step(program, tau);
-        for (int i = 0; i < program.size_y; ++i) y[i] += alpha * (y_new[i] - y[i]);
+        for (int i = 0; i < program.size_y; ++i) y[i] += alpha * y_step[i];
         std::swap(v, trial);
         std::swap(r, r_trial);
         f = objective;
@@ -408,7 +410,7 @@ private:
         if (!move(alpha, dv, objective, r_trial)) return false;
         if (tiny && mu <= smallest_mu()) return false;
         tiny = true;
-        return take(alpha, dv, y_next, objective, settings.boundary_fraction);
+        return take(alpha, dv, dy, objective, settings.boundary_fraction);
     }
 
     double smallest_step() const {
@@ -440,7 +442,7 @@ private:
     double most_mu = INFINITY;
     double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
-    double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;
+    double *trial, *dv, *dv_corrected, *h, *barrier_gradient, *sigma, *residual, *dy, *dy_corrected, *r_trial, *r_corrected;
 };
 
 }  // namespace trisweep

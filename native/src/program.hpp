@@ -77,6 +77,7 @@ public:
     virtual void add_barrier(const double* sigma) = 0;
     // Factor with this delta on the diagonal. False where W + Sigma + delta is not positive definite on the null space of J.
     virtual bool factor(double delta) = 0;
+    // Where h is the gradient of the Lagrangian, y is a step of its multipliers.
     virtual void direction(const double* h, const double* r, double* dv, double* y) = 0;
     // out += (W + Sigma + delta) dv with the last delta, out += J dv: for the residual of a direction.
     virtual void add_hessian_product(const double* dv, double* out) const = 0;

@@ -43,7 +43,7 @@ public:
 
 private:
     static constexpr double ENOUGH = 1e-10, COMFORTABLE = 1e-12, SINGULAR = 1e-5;  // relative residuals, see `measure`
-    static constexpr int STEPS = 5, UNWATCHED = 3;
+    static constexpr int STEPS = 10, UNWATCHED = 3;
 
     // Returns the relative residual that is left; `ratio` keeps the one before refinement.
     double refine(Program& program, const double* h, const double* r, double* dv, double* y) {

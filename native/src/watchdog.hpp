@@ -20,7 +20,7 @@ public:
         size_v = program.size_v, size_y = program.size_y;
         arena.build([&](Arena& a) {
             v = a.vector(size_v), dv = a.vector(size_v);
-            y = a.vector(size_y), y_next = a.vector(size_y), r = a.vector(size_y);
+            y = a.vector(size_y), dy = a.vector(size_y), r = a.vector(size_y);
             lower = a.vector(size_v), upper = a.vector(size_v), place = a.vector(program.size_place);
         });
     }
@@ -37,17 +37,17 @@ public:
 
     // Keep the point, its multipliers and its direction.
     void start(Program& program, const double* v_now, const double* y_now, const double* r_now, const double* dv_now,
-               const double* y_next_now) {
+               const double* dy_now) {
         on = true, tried = 0;
-        copy_all(v_now, y_now, r_now, dv_now, y_next_now, v, y, r, dv, y_next);
+        copy_all(v_now, y_now, r_now, dv_now, dy_now, v, y, r, dv, dy);
         std::copy_n(program.lower.dual, program.lower.size, lower);
         std::copy_n(program.upper.dual, program.upper.size, upper);
         program.copy_place(place);
     }
 
-    void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
+    void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* dy_now) {
         on = false, shortened = 0, trials = std::min(2 * trials, MOST_TRIALS);
-        copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
+        copy_all(v, y, r, dv, dy, v_now, y_now, r_now, dv_now, dy_now);
         std::copy_n(lower, program.lower.size, program.lower.dual);
         std::copy_n(upper, program.upper.size, program.upper.dual);
         program.set_place(place);
@@ -55,15 +55,15 @@ public:
     }
 
 private:
-    void copy_all(const double* v1, const double* y1, const double* r1, const double* dv1, const double* y_next1, double* v2,
-                  double* y2, double* r2, double* dv2, double* y_next2) const {
+    void copy_all(const double* v1, const double* y1, const double* r1, const double* dv1, const double* dy1, double* v2,
+                  double* y2, double* r2, double* dv2, double* dy2) const {
         std::copy_n(v1, size_v, v2), std::copy_n(dv1, size_v, dv2);
-        std::copy_n(y1, size_y, y2), std::copy_n(r1, size_y, r2), std::copy_n(y_next1, size_y, y_next2);
+        std::copy_n(y1, size_y, y2), std::copy_n(r1, size_y, r2), std::copy_n(dy1, size_y, dy2);
     }
 
     Arena arena;
     int size_v = 0, size_y = 0, shortened = 0, tried = 0, trials = FEWEST_TRIALS;
-    double *v, *dv, *y, *y_next, *r, *lower, *upper, *place;
+    double *v, *dv, *y, *dy, *r, *lower, *upper, *place;
 };
 
 }  // namespace trisweep

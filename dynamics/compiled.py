@@ -17,12 +17,13 @@ import numpy as np
 from ..adjoint import solved
 from .constraint import Constraint, listed
 from .errors import ModelError
-from .forward import PROXIMAL
+from .forward import is_proximal
 from .joints import UNIT_TOLERANCE
 from .proximal import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from ..native import CompiledFunction
+    from .compiled_proximal import Code
     from .model import Model
 
 
@@ -31,6 +32,7 @@ class Compiled:
 
     def __init__(self, model: Model):
         self.model = model
+        self.proximal: dict[tuple, Code] = {}
         self._functions: dict[tuple, tuple[CompiledFunction, list[tuple[int, int]]]] = {}
 
     def forward_dynamics(
@@ -47,7 +49,7 @@ class Compiled:
         The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
         """
         links, constraints = tuple(external or ()), listed(constraints)
-        if constraints and (method or self.model.choose_method(constraints)[0]) in PROXIMAL:
+        if constraints and is_proximal(self.model, constraints, method):
             return self.proximal_dynamics(q, v, tau, constraints, method, external=external)[:2]
 
         def expression(q, v, tau, *forces):

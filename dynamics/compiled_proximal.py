@@ -1,12 +1,14 @@
 """The proximal methods as machine code that is called until it has converged.
 
-A call is a factorization and a few iterations in one piece of straight code. States that have not converged by then
-are handed in again with the forces they have reached, which goes on where they were left; most never need it.
+A call is a factorization and so many iterations as the first states that came needed, in one piece of straight code.
+States that have not converged by then are handed in again with the forces they have reached, which goes on where they
+were left; few ever are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -14,14 +16,25 @@ import numpy as np
 
 from .constraint import Constraint
 from .errors import ModelError
-from .forward import proximal_method
-from .proximal import NUMERIC, Iterate, Proximal, ProximalReport, still_to_come, weight
+from .forward import DEFAULT_PROXIMAL, PROXIMAL, named
+from .proximal import (
+    NUMERIC,
+    Iterate,
+    Proximal,
+    ProximalReport,
+    solve,
+    still_to_come,
+    weight,
+)
 
 if TYPE_CHECKING:
     from .compiled import Compiled
 
-# Iterations in the first call, and in each one after it.
-FIRST, AFTER = 3, 12
+# States that are tried to find the iterations of a call, and their least and most.
+SAMPLES, FEWEST, MOST = 5, 2, 12
+
+# How often states are handed in again before a longer code is made for them, and the iterations of that.
+RETRIES, AFTER = 2, 12
 
 
 def proximal_dynamics(
@@ -33,71 +46,103 @@ def proximal_dynamics(
     forces: Sequence[np.ndarray] | None,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
     """Accelerations, forces and report of one state or a batch. inputs: q, v, tau and the external forces."""
-    arrays = {name: compiled.checked(name, value) for name, value in inputs.items()}
-    ends = np.cumsum([row.size for row in constraints])[:-1]
-    start = _stacked(constraints, forces)
-    batch = any(array.ndim == 2 for array in (*arrays.values(), start))
-    rows = [np.atleast_2d(array) for array in (*arrays.values(), start)]
-    count = max(len(array) for array in rows)
-    kind = proximal_method(compiled.model, constraints, method)
-    mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
-    limit = settings.iterations or NUMERIC
+    code = _code(compiled, constraints, method, settings, tuple(inputs))
+    arrays = [compiled.checked(name, value) for name, value in inputs.items()]
+    arrays.append(_stacked(constraints, forces))
+    a, reached, iterations, residual, error = code.solve([np.atleast_2d(array) for array in arrays])
+    converged = error <= settings.tolerance
+    parts = tuple(np.split(reached, code.ends, axis=1))
+    if any(array.ndim == 2 for array in arrays):
+        return a, parts, ProximalReport(code.kind.name, code.mu, iterations, residual, error, converged)
+    numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0])
+    return a[0], tuple(part[0] for part in parts), ProximalReport(code.kind.name, code.mu, *numbers)
 
-    def call(iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        key = (
-            "proximal_dynamics",
-            tuple(row.key for row in constraints),
-            kind.name,
-            mu,
-            settings.steps,
-            iterations,
-            *inputs,
+
+def _code(compiled: Compiled, constraints, method: str | None, settings: Proximal, names: tuple[str, ...]) -> Code:
+    """The code for a use, kept."""
+    key = (tuple(row.key for row in constraints), method, settings, names)
+    if key not in compiled.proximal:
+        compiled.proximal[key] = Code(
+            compiled, constraints, named(PROXIMAL, method or DEFAULT_PROXIMAL), settings, names
         )
-        expression = _expression(compiled, kind, constraints, mu, settings.steps, iterations, list(arrays))
-        function, _ = compiled.function(key, expression, [*arrays, "forces"], {"forces": start.shape[-1]})
+    return compiled.proximal[key]
+
+
+class Code:
+    """The machine code of a proximal method for one model, constraints and settings."""
+
+    def __init__(self, compiled: Compiled, constraints: tuple[Constraint, ...], kind, settings: Proximal, names):
+        self.compiled, self.constraints, self.kind, self.settings = compiled, constraints, kind, settings
+        self.names = names
+        self.mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
+        self.ends = np.cumsum([row.size for row in constraints])[:-1]
+        self.limit = settings.iterations or NUMERIC
+        self.first: int | None = None
+
+    def _needed(self, rows: list[np.ndarray]) -> int:
+        """The most iterations that the first few states need."""
+        most = FEWEST
+        for n in range(min(SAMPLES, max(map(len, rows)))):
+            q, v, tau, *pushes, start = (row[n % len(row)].reshape(-1, 1) for row in rows)
+            forces = np.split(start, self.ends)
+            settings = replace(self.settings, mu=self.mu, iterations=MOST)
+            problem = (q, v, tau, self.constraints, self._bodies(pushes), settings, forces)
+            most = max(most, solve(self.kind, self.compiled.model, *problem)[2].iterations)
+        return min(most, self.limit)
+
+    def _bodies(self, pushes: Sequence) -> list | None:
+        """External forces on the bodies."""
+        links = [name.split("'")[1] for name in self.names[3:]]
+        return self.compiled.model._bodies(dict(zip(links, pushes)))
+
+    def solve(self, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Accelerations, forces, iterations, residuals and errors for rows of q, v, tau, external forces and forces to
+        start from.
+        """
+        self.first = self.first or self._needed(rows)
+        a, reached, settled, judged = self._call(self.first, rows)
+        error, done = still_to_come(*judged[:, :5].T), self.first
+        iterations = np.full(len(a), done)
+        while done < self.limit and (late := ~(error <= self.settings.tolerance)).any():
+            more = min(self.first if done <= RETRIES * self.first else AFTER, self.limit - done)
+            again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
+            a[late], reached[late], settled[late], judged[late] = self._call(more, again)
+            error, done = still_to_come(*judged[:, :5].T), done + more
+            iterations[late] = done
+        if not (np.isfinite(a).all() and np.isfinite(reached).all()):
+            state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
+            raise ModelError(
+                f"compiled proximal_dynamics: state {state} gives a result that is not finite, expected every joint to "
+                "move some mass and numbers of a sensible size"
+            )
+        return (
+            a,
+            np.where((error <= self.settings.tolerance)[:, None], settled, reached),
+            iterations,
+            judged[:, 5],
+            error,
+        )
+
+    def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        key = ("proximal_dynamics", id(self), iterations)
+        sizes = {"forces": rows[-1].shape[-1]}
+        function, _ = self.compiled.function(key, self._expression(iterations), [*self.names, "forces"], sizes)
         return function.batch(*rows)
 
-    done = min(FIRST, limit)
-    a, reached, settled, judged = call(done, rows)
-    iterations = np.full(count, done)
-    while done < limit:
-        more = min(AFTER, limit - done)
-        late = np.flatnonzero(~(still_to_come(*judged[:, :5].T) <= settings.tolerance))
-        if not len(late):
-            break
-        again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
-        a[late], reached[late], settled[late], judged[late] = call(more, again)
-        done += more
-        iterations[late] = done
-    if not (np.isfinite(a).all() and np.isfinite(reached).all()):
-        state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
-        raise ModelError(
-            f"compiled proximal_dynamics: state {state} gives a result that is not finite, expected every joint to "
-            "move some mass and numbers of a sensible size"
-        )
-    error, residual = still_to_come(*judged[:, :5].T), judged[:, 5]
-    converged = error <= settings.tolerance
-    parts = tuple(np.split(np.where(converged[:, None], settled, reached), ends, axis=1))
-    if batch:
-        return a, parts, ProximalReport(kind.name, mu, iterations, residual, error, converged)
-    report = ProximalReport(kind.name, mu, done, float(residual[0]), float(error[0]), bool(converged[0]))
-    return a[0], tuple(part[0] for part in parts), report
+    def _expression(self, iterations: int):
+        """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
 
+        def expression(q, v, tau, *rest):
+            forces = ca.vertsplit(rest[-1], [0, *self.ends.tolist(), rest[-1].shape[0]])
+            state = (q, v, tau)
+            options = (self.constraints, self._bodies(rest[:-1]), self.mu, forces, self.settings.steps)
+            iterate = Iterate(self.kind, self.compiled.model, state, *options)
+            while iterate.count < iterations:
+                iterate.advance()
+            judged = ca.vertcat(*iterate.measures(), iterate.residual())
+            return [iterate.a, iterate.force, iterate.settled(), judged]
 
-def _expression(compiled: Compiled, kind, constraints, mu: float, steps: str, iterations: int, names: list[str]):
-    """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
-
-    def expression(q, v, tau, *rest):
-        links = [name.split("'")[1] for name in names[3:]]
-        bodies = compiled.model._bodies(dict(zip(links, rest[:-1])))
-        forces = ca.vertsplit(rest[-1], [0, *np.cumsum([row.size for row in constraints]).tolist()])
-        iterate = Iterate(kind, compiled.model, (q, v, tau), constraints, bodies, mu, forces, steps)
-        while iterate.count < iterations:
-            iterate.advance()
-        judged = ca.vertcat(*iterate.measures(), iterate.residual())
-        return [iterate.a, iterate.force, iterate.settled(), judged]
-
-    return expression
+        return expression
 
 
 def _stacked(constraints: Sequence[Constraint], forces: Sequence[np.ndarray] | None) -> np.ndarray:

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .constraint import Constraint
-from .demand import sites
-from .kinematics import row_jacobian
-from .motion import transforms
+from .coupling import constraint_jacobian
 from .rnea import rnea
-from .scalar import Array, Factor, columns, pick, rows
+from .scalar import Array, Factor, pick
 
 if TYPE_CHECKING:
     from .model import Model
@@ -27,15 +25,6 @@ def motorless(model: Model) -> list[int]:
     """The dofs of floating joints."""
     pairs = zip(model.joints, model.v_slices)
     return [k for joint, part in pairs if joint.floats for k in range(part.start, part.stop)]
-
-
-def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
-    """J (m, nv) of all rows, in the order of the constraints."""
-    X, lines = transforms(model, q), []
-    for site in sites(model, constraints):
-        blocks = row_jacobian(model, X, site.body, site.frame, site.rows)
-        lines.append(columns([blocks.get(i, np.zeros((site.size, joint.nv))) for i, joint in enumerate(model.joints)]))
-    return rows(lines)
 
 
 def constrained_inverse(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ class Constraint:
         object.__setattr__(self, "softness", R)
         object.__setattr__(self, "more", tuple(Further.of(each, K.shape[0], what) for each in self.more))
 
-    @property
+    @cached_property
     def key(self) -> tuple:
         """Equal for constraints that say the same."""
         places = [self.frame] if self.target is None else [self.frame, self.target]

@@ -20,7 +20,7 @@ from .demand import baumgarte, closes_loop, demands
 from .errors import ModelError
 from .kinematics import body_velocities
 from .motion import Motion, motion
-from .scalar import Array, rows
+from .scalar import Array, columns, rows
 from .spatial import Rotation, Transform, cross
 
 if TYPE_CHECKING:
@@ -175,6 +175,16 @@ def jacobian(model: Model, X: Sequence[Transform], row: Coupling) -> dict[int, A
             blocks[i] = blocks[i] + block if i in blocks else block
             K = X[i].force(K.T).T
     return blocks
+
+
+def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
+    """J (m, nv) of all rows, in the order of the constraints."""
+    rest = np.zeros((model.nv, 1))
+    move, lines = motion(model, q, rest), [np.zeros((0, model.nv))]
+    for row in couplings(model, constraints, rest, move):
+        blocks = jacobian(model, move.X, row)
+        lines.append(columns([blocks.get(i, np.zeros((row.size, j.nv))) for i, j in enumerate(model.joints)]))
+    return rows(lines)
 
 
 def pushed_bodies(

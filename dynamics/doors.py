@@ -128,13 +128,14 @@ class Doors:
         On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
         of what is made of them, `adjoint.solved` puts in the sweep's expressions.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", or None for what
-        `choose_method` says. All but the soft ones and "riccati" need independent rows, and raise a ModelError where
-        they are not; with None, numbers at such a configuration are handed to "riccati", and symbols take "pv-early" or
-        "ltl", whichever needs fewer operations.
+        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", one of the proximal
+        methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops, or None for what
+        `choose_method` says. All but the soft ones, "riccati" and the proximal ones need independent rows, and raise a
+        ModelError where they are not; with None, numbers at such a configuration are handed to "riccati", and symbols
+        take "pv-early" or "ltl", whichever needs fewer operations.
         """
         from .constraint import listed
-        from .forward import PROXIMAL, SOFT, forward_method, symbolic_methods
+        from .forward import SOFT, forward_method, is_proximal, symbolic_methods
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
@@ -151,7 +152,7 @@ class Doors:
         try:
             a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            if method is not None or not constraints or self.choose_method(constraints)[0] in PROXIMAL:
+            if method is not None or not constraints or is_proximal(self, constraints, method):
                 raise ModelError(dependent(self, constraints, method)) from None
             a, forces = forward_method(self, constraints, "riccati")(*problem)
         if any_not_finite(a, *forces):
@@ -171,17 +172,17 @@ class Doors:
     ) -> tuple[Array, tuple[Array, ...], ProximalReport | None]:
         """Accelerations a (nv,), the constraints' forces and a report, by a proximal method: M a + h = tau + J' force.
 
-        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of exactly
-        `settings.iterations` iterations, and no report. method: "prox-ltl"; None for the one that forward_dynamics takes
-        for loops.
+        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of
+        exactly `settings.iterations` iterations, and no report. method: "lcaba", "prox-bbo" or "prox-ltl", without
+        loops also "constrained-aba" and "prox-pv"; None for "lcaba".
         """
         from .constraint import listed
-        from .forward import proximal_method
+        from .forward import DEFAULT_PROXIMAL, PROXIMAL, named
         from .proximal import DEFAULT, solve
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        kind = proximal_method(self, constraints, method)
+        kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
         if forces is not None:
             forces = columns_of(constraints, forces)
         try:
@@ -278,9 +279,9 @@ def columns_of(constraints: Sequence[Constraint], forces: Sequence[Array]) -> li
 
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
-    from .forward import PROXIMAL
+    from .forward import is_proximal
 
-    if not constraints or (method or model.choose_method(constraints)[0]) in PROXIMAL:
+    if not constraints or is_proximal(model, constraints, method):
         names = ", ".join(f"'{name}'" for name in model.massless_joints())
         return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)

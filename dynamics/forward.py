@@ -52,6 +52,9 @@ FORWARD: dict[str, Callable] = {
     **{name: iterated(kind) for name, kind in PROXIMAL.items()},
 }
 
+# The proximal method that is taken when none is named.
+DEFAULT_PROXIMAL = "lcaba"
+
 # The methods that only press towards the constraints.
 SOFT = ("pv-soft", "ltl-soft")
 
@@ -69,8 +72,11 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     """The method forward_dynamics takes when none is named, and why."""
     if not constraints:
         return "aba", "there are no constraints"
-    if any(closes_loop(model, constraint) for constraint in constraints):
-        return "lcaba", "the constraints close loops, and it needs the fewest operations of the methods that take them"
+    if is_proximal(model, constraints, None):
+        return (
+            DEFAULT_PROXIMAL,
+            "the constraints close loops, and it needs the fewest operations of the methods that take them",
+        )
     try:
         elimination(model, constraints)
     except ModelError as reason:
@@ -103,16 +109,20 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
 def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
     """The methods of which symbols take the one with the fewest operations: just the named one, if one is named; of a
     proximal one its factorization, where none is named the one that bears the largest mu, for the sake of derivatives.
+    Dependent rows are for the proximal ones: "riccati" takes numbers alone.
     """
     name = choose(model, constraints)[0] if method is None else method
     if method is None and name == "pv-early":
         return [pv_early, ltl]
+    if method is None and (name == "riccati" or name in PROXIMAL):
+        return [ProxLTL]
     if constraints and name in PROXIMAL:
-        return [ProxLTL if method is None else PROXIMAL[name]]
+        return [PROXIMAL[name]]
     return [forward_method(model, constraints, method)]
 
 
-def proximal_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> type[Factorized]:
-    """The proximal method of that name, or the one for these constraints."""
-    chosen = choose(model, constraints)[0] if method is None else method
-    return named(PROXIMAL, "lcaba" if method is None and chosen not in PROXIMAL else chosen)
+def is_proximal(model: Model, constraints: Sequence[Constraint], method: str | None) -> bool:
+    """True if forward dynamics takes a proximal method for these constraints."""
+    if method is None:
+        return any(closes_loop(model, constraint) for constraint in constraints)
+    return method in PROXIMAL

@@ -21,21 +21,16 @@ the directions that act on the mechanism at the point, which is exact too where 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
-from .coupling import couplings, jacobian
+from .coupling import constraint_jacobian
 from .implicit import ForwardDerivatives, Problem
 from .inverse_mass import inverse_mass
-from .motion import motion
 from .prox_ltl import ProxLTL
 from .proximal import Factorized, Iterate, weight
-from .scalar import Factor, columns, symmetric
-
-if TYPE_CHECKING:
-    from .model import Model
+from .scalar import Factor, symmetric
 
 # n = 2^3: what the rows miss has shrunk to rounding where eigenvalues of G are above 1e-7 of the largest.
 DOUBLINGS = 3
@@ -67,7 +62,7 @@ class ProximalDerivatives(ForwardDerivatives):
     def inverse(self) -> ca.SX:
         p = self.problem
         W = inverse_mass(p.model, p.q)
-        J = dense_jacobian(p.model, p.q, p.constraints)
+        J = constraint_jacobian(p.model, p.q, p.constraints)
         WJ = W @ J.T
         one, G = np.eye(J.shape[0]), symmetric(J @ WJ)
         E = symmetric(Factor(G + one / self.mu).solve(one)) / self.mu
@@ -88,13 +83,3 @@ def purified(P: ca.SX) -> ca.SX:
     """A symmetric matrix with eigenvalues near 0 and 1 brought nearer to a projector, with quadratic convergence."""
     square = P @ P
     return 3 * square - 2 * square @ P
-
-
-def dense_jacobian(model: Model, q: ca.SX, constraints) -> ca.SX:
-    """J (m, nv) of all constraints' rows."""
-    move = motion(model, q, np.zeros((model.nv, 1)))
-    lines = []
-    for row in couplings(model, constraints, np.zeros((model.nv, 1)), move):
-        blocks = jacobian(model, move.X, row)
-        lines.append(columns([blocks.get(i, np.zeros((row.size, joint.nv))) for i, joint in enumerate(model.joints)]))
-    return ca.vertcat(*lines)

@@ -100,12 +100,12 @@ class Model(Doors):
         parts = [range(part.start, part.stop)[joint.unit] for joint, part in zip(self.joints, self.q_slices)]
         return tuple((part.start, part.stop) for part in parts if part)
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """The number of coordinates."""
         return sum(joint.nq for joint in self.joints)
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """The number of velocities."""
         return sum(joint.nv for joint in self.joints)

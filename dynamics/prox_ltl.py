@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ProxLTL:
     """The factorization at a state: see `proximal`."""
 
-    name, stiffness = "prox-ltl", 1e6
+    name, stiffness = "prox-ltl", 1e5
 
     def __init__(
         self,

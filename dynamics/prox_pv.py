@@ -1,5 +1,5 @@
-"""Forward dynamics with constraints against the ground by the proximal form of Popov and Vereshchagin's solver (001 Sec.
-V: proxBBO where no loop has a root but the world).
+"""Forward dynamics with constraints against the ground by the proximal form of Popov and Vereshchagin's solver (001
+Sec. V: proxBBO where no loop has a root but the world).
 
 As `pv`, with L = 1/mu and l = -k - lambda_k/mu of the rows at the start (001 eq. 42), so that the dual Hessian at the
 world is regular whatever the rows. Letters of `pv`.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class ProxPV:
     """The factorization at a state: see `proximal`."""
 
-    name, stiffness = "prox-pv", 1e6
+    name, stiffness = "prox-pv", 1e5
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .constraint import Constraint
-from .coupling import Coupling, couplings, jacobian
+from .coupling import Coupling, constraint_jacobian, couplings
 from .crba import crba
 from .demand import LOOP_METHODS, sites
 from .errors import ModelError
@@ -96,8 +96,8 @@ class ProximalReport:
 
 
 class Factorized(Protocol):
-    """A method's factorization at a state, for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J' where
-    mu is not given.
+    """A method's factorization at a state, for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J'
+    where mu is not given.
     """
 
     name: ClassVar[str]
@@ -222,7 +222,9 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """What a step changes: accelerations, forces, - missing rows; its part along rows that no force can meet; r' B r."""
+    """What a step takes: accelerations and forces, and off what is missing, B; how much along rows that no force can
+    meet; r' B r.
+    """
 
     a: Array
     force: Array
@@ -250,7 +252,7 @@ _weights: WeakKeyDictionary[Model, dict[tuple, float]] = WeakKeyDictionary()
 
 
 def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) -> float:
-    """mu with the given product with the largest eigenvalue of J M^-1 J', the largest of a few random configurations."""
+    """mu with the given product with the largest eigenvalue of J M^-1 J' at a few random configurations."""
     known = _weights.setdefault(model, {})
     key = tuple(constraint.key for constraint in constraints)
     if key not in known:
@@ -262,18 +264,16 @@ def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) ->
 def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np.random.Generator) -> float:
     """Of J M^-1 J' at a random configuration; rows of symbols take random numbers."""
     q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-    move = motion(model, q, np.zeros((model.nv, 1)))
-    numbers = [_sampled(constraint, rng) for constraint in constraints]
-    lines = []
-    for row in couplings(model, numbers, np.zeros((model.nv, 1)), move):
-        blocks = jacobian(model, move.X, row)
-        lines.append(np.concatenate([blocks.get(i, np.zeros((row.size, j.nv))) for i, j in enumerate(model.joints)], 1))
-    J = np.concatenate([np.zeros((0, model.nv)), *lines])
-    G = J @ np.linalg.solve(crba(model, q), J.T)
+    J = constraint_jacobian(model, q, [_sampled(constraint, rng) for constraint in constraints])
+    try:
+        G = J @ np.linalg.solve(crba(model, q), J.T)
+    except np.linalg.LinAlgError:
+        raise ZeroDivisionError("a joint moves no mass") from None
     return float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
 
 
 def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
+    """The constraint with numbers for symbols, and no demand."""
     more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
     options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}
     return replace(constraint, K=sample(constraint.K, rng), **options)

@@ -53,7 +53,7 @@ def four_bar_configuration(crank, coupler, rocker, ground, angle) -> np.ndarray:
     tip = crank * np.array([np.cos(angle), np.sin(angle)])
     across = np.array([ground, 0.0]) - tip
     d = np.linalg.norm(across)
-    bend = np.arccos((coupler**2 + d**2 - rocker**2) / (2 * coupler * d))
+    bend = np.arccos(np.clip((coupler**2 + d**2 - rocker**2) / (2 * coupler * d), -1, 1))
     absolute = np.arctan2(across[1], across[0]) + bend
     joint = tip + coupler * np.array([np.cos(absolute), np.sin(absolute)])
     return -np.array([angle, absolute - angle, np.arctan2(joint[1], joint[0] - ground)])
@@ -212,34 +212,42 @@ def along(i: int) -> dict:
     return {"axis": axis / np.linalg.norm(axis), "position": (0.2, 0, 0), "rpy": rng.uniform(-0.6, 0.6, 3)}
 
 
+def aligned(i: int) -> dict:
+    """The i-th link of a chain as arms have them: about z and y in turn."""
+    return {"axis": (0, i % 2, 1 - i % 2), "position": (0.2, 0, 0)}
+
+
+Growth = Callable[[int], dict]
+
+
 @cache
-def single_loop(links: int) -> Mechanism:
+def single_loop(links: int, growth: Growth = along) -> Mechanism:
     """A cycle (001 Fig. 6a): a floating link, a chain on it, the last link welded to the first."""
     shop = Workshop(f"loop of {links}")
     shop.add("link0", joint="floating")
-    tip = shop.tip(along, "link0", links - 1, "chain")
+    tip = shop.tip(growth, "link0", links - 1, "chain")
     shop.close(tip, "link0", "weld", (0.2, 0, 0))
     return shop.finish(generic(shop))
 
 
 @cache
-def chain_of_loops(loops: int) -> Mechanism:
+def chain_of_loops(loops: int, growth: Growth = along) -> Mechanism:
     """Loops of seven links on a root, which is the middle link of the loop before (001 Fig. 7a)."""
     shop = Workshop(f"chain of {loops} loops")
     root = shop.add("root", joint="floating")
     for k in range(loops):
-        tip = shop.tip(lambda i, k=k: along(11 * k + i), root, 7, f"loop{k}/")
+        tip = shop.tip(lambda i, k=k: growth(11 * k + i), root, 7, f"loop{k}/")
         shop.close(tip, root, "weld", (0.2, 0, 0))
         root = f"loop{k}/3"
     return shop.finish(generic(shop))
 
 
 @cache
-def worst_case(loops: int, spacing: int = 4) -> Mechanism:
+def worst_case(loops: int, growth: Growth = along, spacing: int = 4) -> Mechanism:
     """A chain in which loop i spans links i s to (m + i) s: each shares joints with every other (001 Fig. 8a)."""
     shop = Workshop(f"{loops} coupled loops")
     shop.add("base", joint="floating")
-    shop.tip(along, "base", 2 * loops * spacing, "link")
+    shop.tip(growth, "base", 2 * loops * spacing, "link")
     for i in range(loops):
         start = "base" if i == 0 else f"link{i * spacing - 1}"
         shop.close(f"link{(loops + i) * spacing - 1}", start, "weld", (0.2, 0, 0))
@@ -247,11 +255,11 @@ def worst_case(loops: int, spacing: int = 4) -> Mechanism:
 
 
 @cache
-def favourable(branches: int, length: int = 7) -> Mechanism:
+def favourable(branches: int, growth: Growth = along, length: int = 7) -> Mechanism:
     """Branches on one link, each tip welded to the next one's (001 Fig. 9a)."""
     shop = Workshop(f"{branches} branches")
     shop.add("base", joint="floating")
-    tips = [shop.tip(lambda i, k=k: along(length * k + i), "base", length, f"branch{k}/") for k in range(branches)]
+    tips = [shop.tip(lambda i, k=k: growth(length * k + i), "base", length, f"branch{k}/") for k in range(branches)]
     for tip, other in pairwise(tips):
         shop.close(tip, other, "weld", (0.2, 0, 0))
     return shop.finish(generic(shop))

@@ -1,4 +1,4 @@
-"""Constraints between links for Pinocchio, and dense solutions of mechanisms with loops made from its matrices alone."""
+"""Constraints between links for Pinocchio, and dense solutions of robots with them, made from its matrices alone."""
 
 import numpy as np
 import pinocchio as pin

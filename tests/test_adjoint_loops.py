@@ -9,8 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from closed_loops import MECHANISMS, four_bar, single_loop
+from robot_oracles import ours
 from trisweep.adjoint import check, expand
-from trisweep.dynamics import Constraint, point
+from trisweep.dynamics import Constraint, point, weld
 
 
 class Point:
@@ -130,3 +131,33 @@ def test_forces_without_effect_are_left_out_where_they_turn_with_the_configurati
     assert relative(J.T @ found, J.T @ expected) < 1e-8
     assert relative(J @ np.linalg.pinv(J) @ expected, found) < 1e-8
     assert relative(found, expected) > 1e-3
+
+
+def test_a_contact_said_twice_makes_a_node_as_well():
+    """Dependent rows against the ground: half the force each, the same accelerations and derivatives."""
+    arm, tip = ours("iiwa14"), weld("iiwa_flange")
+    q, v, tau = (ca.SX.sym(name, arm.nv) for name in ("q", "v", "tau"))
+    x = ca.vertcat(q, v, tau)
+    rng = np.random.default_rng(2)
+    at = np.concatenate([arm.random_configuration(rng), rng.standard_normal(14)])
+    found = []
+    for times in (1, 2):
+        a, forces = arm.forward_dynamics(q, v, tau, [tip] * times)
+        e = expand(x, ca.vertcat(a, sum(forces)))
+        found.append([part.full() for part in ca.Function("f", [x], [e.values, e.jacobian])(at)])
+    for once, twice in zip(*found):
+        assert relative(twice, once) < 1e-8
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-12, 1e-8, 1e-5, 1e-3])
+def test_where_a_linkage_is_stretched_straight_all_stays_finite(away):
+    """A flat parallelogram: rows across it are lost, and just beside it they are not."""
+    flat = four_bar(crank=0.3, coupler=0.8, rocker=0.3, ground=0.8, angle=0.0)
+    x = [ca.SX.sym(name, 3) for name in ("q", "v", "tau")]
+    a, forces = flat.model.forward_dynamics(*x, flat.constraints)
+    e = expand(ca.vertcat(*x), ca.vertcat(a, *forces), ca.SX.ones(6))
+    q, v, tau = flat.q + np.array([away, 0, 0]), np.zeros(3), np.array([1.0, 0.5, 0.0])
+    found = ca.Function("f", x, [e.values, e.jacobian, e.hessian])(q, v, tau)
+    assert all(np.isfinite(part.full()).all() for part in found)
+    if away in (0.0, 1e-3):
+        assert relative(found[0].full()[:3, 0], flat.dense(q, v, tau)[0]) < 1e-8

@@ -8,7 +8,8 @@ from trisweep.ocp import Solver
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 OPTIMAL_CONTROL = {
-    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump", "mpc"
+    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump", "mpc",
+    "closed_loop"
 }  # fmt: skip
 
 

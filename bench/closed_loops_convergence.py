@@ -1,0 +1,121 @@
+"""001 Figs 10 and 11: what is missing of the rows over the iterations, and what large mu does to the answer.
+
+Two Allegro hands hold a cube by eight fingertips; random configurations, velocities and joint forces. One compiled
+function a method has mu among its inputs and gives max |k - J a| after each plain iteration. `closed_loops` runs this.
+"""
+
+import casadi as ca
+import matplotlib
+import numpy as np
+import pinocchio as pin
+from trisweep.dynamics.forward import PROXIMAL
+from trisweep.dynamics.proximal import Iterate
+from trisweep.native import compile_function
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+METHODS = {"LCABA": "lcaba", "proxBBO": "prox-bbo", "proxLTL": "prox-ltl"}
+ITERATIONS, SAMPLES, RIVALS = 11, 10_000, 500
+MUS = [10.0**k for k in range(3, 12)]
+MU, REFERENCE = 1e5, 1e3
+
+
+def iterations_of(mechanism, method):
+    """Machine code (q, v, tau, mu) -> accelerations after the last iteration, residuals after each."""
+    model = mechanism.model
+    state = tuple(ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
+    mu = ca.SX.sym("mu")
+    iterate = Iterate(PROXIMAL[method], model, state, mechanism.constraints, None, mu, steps="plain")
+    residuals = [iterate.residual()]
+    while iterate.count < ITERATIONS:
+        iterate.advance()
+        residuals.append(iterate.residual())
+    return compile_function(ca.Function("f", [*state, mu], [iterate.a, ca.vertcat(*residuals)]))
+
+
+def states_of(mechanism, count):
+    rng = np.random.default_rng(11)
+    q = np.array([mechanism.model.random_configuration(rng) for _ in range(count)])
+    v, tau = rng.standard_normal((2, count, mechanism.model.nv))
+    return q, v, mechanism.effort * tau
+
+
+def pinocchio_residuals(mechanism, states, what) -> np.ndarray:
+    """max |k - J a| (states, iterations) of Pinocchio's answers for the same mu."""
+    contacts = pin.StdVec_RigidConstraintModel(mechanism.contacts())
+    found = np.empty((len(states[0]), ITERATIONS))
+    for row, (q, v, tau) in enumerate(zip(*states)):
+        terms = mechanism.terms(q, v)
+        wanted = mechanism.demanded(terms)
+        for k in range(ITERATIONS):
+            data = mechanism.twin.createData()
+            datas = pin.StdVec_RigidConstraintData([contact.createData() for contact in contacts])
+            settings = pin.ProximalSettings(0, 1 / MU, k + 1)
+            problem = (mechanism.twin, data, q, v, tau, contacts, datas, settings)
+            if what == "LCABA":
+                pin.computeJointMinimalOrdering(mechanism.twin, data, contacts)
+                a = pin.lcaba(*problem)
+            else:
+                pin.initConstraintDynamics(mechanism.twin, data, contacts, datas)
+                a = pin.constraintDynamics(*problem)
+            found[row, k] = np.abs(terms.J @ a - wanted).max()
+    return found
+
+
+def convergence(folder, say) -> None:
+    """Both figures and their tables."""
+    from closed_loops import grasp
+
+    mechanism = grasp(2)
+    functions = {label: iterations_of(mechanism, method) for label, method in METHODS.items()}
+    states = states_of(mechanism, SAMPLES)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
+    fig_10(functions, mechanism, states, left, say)
+    fig_11(functions, mechanism, states, right, say)
+    figure.savefig(folder / "closed_loops_convergence.png", dpi=120)
+    say("\nplot: closed_loops_convergence.png")
+
+
+def fig_10(functions, mechanism, states, axes, say) -> None:
+    say(f"\n## Fig. 10: max |k - J a| over the iterations, mu = {MU:g}, two hands and a cube, {SAMPLES:,} states\n")
+    say("median (largest)\n")
+    say("| iteration | " + " | ".join(map(str, range(1, ITERATIONS + 1))) + " |\n| --- " + "| ---: " * ITERATIONS + "|")
+    few = [array[:RIVALS] for array in states]
+    lines = {label: f.batch(*states, np.array([[MU]]))[1] for label, f in functions.items()}
+    lines |= {
+        f"pin {what} ({RIVALS} states)": pinocchio_residuals(mechanism, few, what) for what in ("LCABA", "proxLTL")
+    }
+    for place, (label, values) in enumerate(lines.items()):
+        middle, top = np.median(values, axis=0), values.max(axis=0)
+        say(f"| {label} | " + " | ".join(f"{m:.0e} ({t:.0e})" for m, t in zip(middle, top)) + " |")
+        box(axes, np.arange(1, ITERATIONS + 1) + 0.12 * (place - 2), values, label, place)
+    axes.set(xlabel="iteration", ylabel="max |k - J a|", title=f"residual, mu = {MU:g}")
+    axes.legend(fontsize=7)
+
+
+def fig_11(functions, mechanism, states, axes, say) -> None:
+    say(
+        f"\n## Fig. 11: accelerations against those of proxLTL with mu = {REFERENCE:g}, after {ITERATIONS} iterations\n"
+    )
+    say("relative difference, median (largest)\n")
+    say("| mu | " + " | ".join(f"{mu:.0e}" for mu in MUS) + " |\n| --- " + "| ---: " * len(MUS) + "|")
+    reference = functions["proxLTL"].batch(*states, np.array([[REFERENCE]]))[0]
+    size = np.linalg.norm(reference, axis=1)
+    for place, (label, f) in enumerate(functions.items()):
+        off = [np.linalg.norm(f.batch(*states, np.array([[mu]]))[0] - reference, axis=1) / size for mu in MUS]
+        say(f"| {label} | " + " | ".join(f"{np.median(x):.0e} ({x.max():.0e})" for x in off) + " |")
+        box(axes, np.log10(MUS) + 0.12 * (place - 1), np.array(off).T, label, place)
+    axes.set(xlabel="log10 mu", ylabel="relative difference", title="sensitivity to mu")
+    axes.legend(fontsize=7)
+
+
+def box(axes, places, values, label, colour) -> None:
+    """A bar from the lower to the upper quartile, a line from the least to the largest."""
+    values = np.maximum(values, 1e-17)
+    low, first, middle, third, top = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=0)
+    axes.vlines(places, low, top, color=f"C{colour}", lw=0.8)
+    axes.vlines(places, first, third, color=f"C{colour}", lw=4, label=label)
+    axes.plot(places, middle, "_", color="k", ms=5)
+    axes.set_yscale("log")
+    axes.grid(alpha=0.3)

@@ -32,8 +32,8 @@ bench: $(VENV)/.installed-bench
 # The core's tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. `python -S` keeps the editable
 # install out of the way of the instrumented one.
 ASAN := build/asan
-CORE_TESTS := tests/test_levels.py tests/test_kernels.py tests/test_riccati.py tests/test_riccati_problem.py tests/test_interior_point.py tests/test_scaling.py \
-  tests/test_phases.py tests/test_manifold_states.py
+CORE_TESTS := tests/test_levels.py tests/test_kernels.py tests/test_riccati.py tests/test_riccati_problem.py \
+  tests/test_interior_point.py tests/test_watching.py tests/test_scaling.py tests/test_phases.py tests/test_manifold_states.py
 asan: $(VENV)/.installed-test
 	@echo "== building the core with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target $(ASAN)/site . \

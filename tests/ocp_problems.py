@@ -89,3 +89,13 @@ def dive(model, integrator="semi-implicit euler", steps=12):
     R, _ = model.link_pose(q, "trunk")
     ocp.constrain("upright", R[2, 2], lower=0.99, at="end")
     return ocp
+
+
+def out_of_reach():
+    """A place too far for the push that is allowed: infeasible."""
+    ocp, x, u = integrator_chain()
+    ocp.minimize(u**2)
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("far away", x[0], lower=5, at="end")
+    ocp.constrain("weak push", u, lower=-0.1, upper=0.1)
+    return ocp

@@ -7,9 +7,9 @@
 #include <functional>
 #include <limits>
 
+#include "acceptance.hpp"
 #include "adaptive_barrier.hpp"
 #include "barrier.hpp"
-#include "filter.hpp"
 #include "program.hpp"
 #include "refinement.hpp"
 #include "regularization.hpp"
@@ -45,7 +45,8 @@ private:
 
 class InteriorPoint {
 public:
-    InteriorPoint(Program& program, std::size_t filter_room = 1000) : program(program), filter(filter_room), refinement(program), watchdog(program) {
+    InteriorPoint(Program& program, std::size_t filter_room = 1000)
+        : program(program), acceptance(filter_room), refinement(program), watchdog(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v, m = this->program.size_y;
             for (double** vector : {&v, &trial, &dv, &dv_corrected, &h, &barrier_gradient, &sigma, &residual}) *vector = a.vector(n);
@@ -77,14 +78,11 @@ public:
         program.refresh_gaps(v);
         rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
         violation = violation_of(r);
-        least_violation = 1e-4 * std::max(1.0, violation);
-        most_violation = violation_factor * std::max(1.0, violation);
-        filter.reset(most_violation);
+        acceptance.start(violation, violation_factor);
         std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
         refinement.reset();
         watchdog.reset();
-        filter_resets = filter_rejections = 0;
         adaptive.start(settings.adaptive && bound_count(program) > 0);
         most_mu = MOST_MU * AdaptiveBarrier::mean_complementarity(program);
         tiny = false;
@@ -100,9 +98,10 @@ public:
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
             if (enough || interrupted()) return Status::interrupted;
             update_barrier();
-            if (!find_direction()) return Status::stalled;
-            if (!search()) {
-                guard();
+            const bool found = find_direction();
+            if (!found && !watchdog.on) return Status::stalled;
+            if (!(found ? search() : retreat())) {
+                acceptance.guard();
                 watchdog.reset();
                 const Status status = restore(*this);
                 if (status != Status::restored) return status;
@@ -111,7 +110,8 @@ public:
                 program.refresh_gaps(v);
                 violation = violation_of(r);
             }
-            if (!differentiate()) return Status::not_finite;
+            const bool lost = !differentiate() && (!watchdog.on || retreat() || !differentiate());
+            if (lost) return Status::not_finite;
         }
     }
 
@@ -136,7 +136,7 @@ public:
     // Whether a point with this objective and these rows would be a clear step ahead of the present one.
     bool would_accept(const double* point, double objective, const double* rows) const {
         const double other = violation_of(rows);
-        return other <= RESTORED * violation && filter.accepts(other, barrier_at(point, objective));
+        return other <= RESTORED * violation && acceptance.passes_filter(other, barrier_at(point, objective));
     }
 
     // The scaled KKT error (5) where `run` ended.
@@ -146,10 +146,6 @@ public:
     int iteration = 0;
 
 private:
-    static constexpr double GAMMA_VIOLATION = 1e-5, GAMMA_OBJECTIVE = 1e-8;            // sufficient progress (18)
-    static constexpr double S_OBJECTIVE = 2.3, S_VIOLATION = 1.1, DELTA = 1.0;         // switching (19)
-    static constexpr double ETA = 1e-8;                                                // Armijo (20)
-    static constexpr double GAMMA_ALPHA = 0.05;                                        // smallest step (23)
     static constexpr int CORRECTIONS = 4;                                              // second-order corrections
     static constexpr double KAPPA_CORRECTION = 0.99;
     static constexpr double LARGEST_ESTIMATE = 1e3;
@@ -158,18 +154,12 @@ private:
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
     static constexpr double MOST_MU = 1e3;    // times the mean complementarity at the start
     static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
-    static constexpr int FILTER_REJECTIONS = 5, FILTER_RESETS = 5;
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
     struct Taken {
         char kind = ' ';
         int trials = 0;
         double alpha_primal = 0.0, alpha_dual = 0.0;
-    };
-
-    // What trial points are compared with: where the search, or the watchdog, started.
-    struct Reference {
-        double violation = 0.0, objective = 0.0, slope = 0.0;
     };
 
     // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
@@ -217,9 +207,8 @@ private:
     // A new barrier problem: what was learnt of the last one does not hold for it.
     void set_barrier(double value) {
         mu = std::max(smallest_mu(), value);
-        filter.reset(most_violation);
+        acceptance.forget();
         watchdog.reset();
-        filter_resets = filter_rejections = 0;
         tiny = false;
     }
 
@@ -284,49 +273,43 @@ private:
             program.size_v, [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(v + i))); });
         double alpha = largest_primal_step(program, dv, tau);
         if (relative < 10.0 * EPSILON) return watchdog.reset(), take_tiny_step(alpha);
-        if (!watchdog.on) reference = {violation, barrier_objective, slope};
+        if (!watchdog.on) acceptance.reference = {violation, barrier_objective, slope};
         if (watchdog.due()) watchdog.start(program, v, y, r, dv, dy), watchdog.f = f, watchdog.alpha = alpha;
         taken = {' ', 0, 0.0, 0.0};
-        loosen_filter();
-        bool first = true, rejected = false;
+        acceptance.loosen();
+        bool first = true;
         if (watchdog.on) {
             if (try_full_step(alpha, tau)) return true;
-            watchdog.go_back(program, v, y, r, dv, dy);
-            f = watchdog.f, violation = reference.violation;
+            retreat();
             if (watchdog.hopeless()) return false;
             alpha = 0.5 * watchdog.alpha, first = false, taken.trials = 1;
         }
-        for (const double smallest = smallest_step(); first || alpha > smallest; first = false, alpha *= 0.5) {
+        for (const double smallest = acceptance.smallest_step(); first || alpha > smallest; first = false, alpha *= 0.5) {
             ++taken.trials;
             double objective;
             const bool finite = move(alpha, dv, objective, r_trial);
-            rejected = false;
-            if (finite && accept(alpha, objective, violation_of(r_trial), rejected)) {
+            if (finite && accept(alpha, objective)) {
                 watchdog.note(taken.trials);
                 return take(alpha, dv, dy, objective, tau);
             }
             if (finite && first && violation_of(r_trial) >= violation && correct(alpha, tau)) return watchdog.note(1), true;
-            filter_rejected = rejected;
         }
         return false;
     }
 
-    // A filter that several times running had the last word on a step may be too strict: it starts anew, a few times.
-    void loosen_filter() {
-        filter_rejections = filter_rejected ? filter_rejections + 1 : 0;
-        filter_rejected = false;
-        if (filter_rejections < FILTER_REJECTIONS || filter_resets >= FILTER_RESETS) return;
-        ++filter_resets;
-        filter.reset(most_violation);
+    // Back to where the watchdog started.
+    bool retreat() {
+        watchdog.go_back(program, v, y, r, dv, dy);
+        f = watchdog.f, violation = acceptance.reference.violation;
+        return false;
     }
 
     // A full step on trial: taken while the watchdog has patience, for good if it is acceptable from where that began.
     bool try_full_step(double alpha, double tau) {
         double objective;
-        bool rejected;
         taken.trials = 1;
         if (!move(alpha, dv, objective, r_trial)) return false;
-        const bool accepted = accept(watchdog.alpha, objective, violation_of(r_trial), rejected);
+        const bool accepted = accept(watchdog.alpha, objective);
         if (accepted) watchdog.reset();
         taken.kind = 'w';
         return (accepted || watchdog.patient(alpha)) && take(alpha, dv, dy, objective, tau);
@@ -338,37 +321,12 @@ private:
         return evaluate(trial, objective, rows);
     }
 
-    bool switching(double alpha) const {
-        return reference.slope < 0.0 &&
-               alpha * std::pow(-reference.slope, S_OBJECTIVE) > DELTA * std::pow(reference.violation, S_VIOLATION);
-    }
-
-    // The filter takes in the point that the search started from.
-    void guard() {
-        filter.add((1.0 - GAMMA_VIOLATION) * reference.violation, reference.objective - GAMMA_OBJECTIVE * reference.violation);
-    }
-
-    // `by_filter` says that it was the filter which turned the trial point down.
-    bool accept(double alpha, double objective, double trial_violation, bool& by_filter) {
-        const double value = barrier_at(trial, objective);
-        const double slack = 10.0 * EPSILON * std::fabs(reference.objective);
-        if (!(std::fabs(value) <= 1e300)) return false;
-        const bool armijo = value - reference.objective - slack <= ETA * alpha * reference.slope;
-        const bool descend = reference.violation <= least_violation && switching(alpha);
-        taken.kind = descend ? 'f' : 'h';
-        if (descend ? !armijo
-                    : trial_violation > (1.0 - GAMMA_VIOLATION) * reference.violation &&
-                          value - reference.objective - slack > -GAMMA_OBJECTIVE * reference.violation)
-            return false;
-        by_filter = !filter.accepts(trial_violation, value - slack);
-        if (by_filter) return false;
-        if (!switching(alpha) || !armijo) guard();
-        return true;
+    bool accept(double alpha, double objective) {
+        return acceptance.accept(alpha, violation_of(r_trial), barrier_at(trial, objective), taken.kind);
     }
 
     // Second-order corrections of a rejected full step.
     bool correct(double alpha, double tau) {
-        bool rejected;
         double previous = violation;
         for (int i = 0; i < program.size_y; ++i) r_corrected[i] = alpha * r[i] + r_trial[i];
         for (int p = 0; p < CORRECTIONS; ++p) {
@@ -380,7 +338,7 @@ private:
             double objective;
             if (!move(step, dv_corrected, objective, r_trial)) return false;
             const double trial_violation = violation_of(r_trial);
-            if (accept(alpha, objective, trial_violation, rejected)) {
+            if (accept(alpha, objective)) {
                 taken.kind = 's';
                 return take(step, dv_corrected, dy_corrected, objective, tau);
             }
@@ -416,16 +374,6 @@ private:
         return take(alpha, dv, dy, objective, settings.boundary_fraction);
     }
 
-    double smallest_step() const {
-        double bound = GAMMA_VIOLATION;
-        if (reference.slope < 0.0) {
-            bound = std::min(bound, GAMMA_OBJECTIVE * reference.violation / -reference.slope);
-            if (reference.violation <= least_violation)
-                bound = std::min(bound, DELTA * std::pow(reference.violation, S_VIOLATION) / std::pow(-reference.slope, S_OBJECTIVE));
-        }
-        return GAMMA_ALPHA * bound;
-    }
-
     bool note() {
         return watch({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
                       largest_size(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
@@ -433,17 +381,15 @@ private:
     }
 
     Arena arena;
-    Filter filter;
+    Acceptance acceptance;
     Regularization regularization;
     Refinement refinement;
     AdaptiveBarrier adaptive;
     Watchdog watchdog;
     Taken taken;
-    Reference reference;
-    bool tiny = false, filter_rejected = false;
-    int filter_resets = 0, filter_rejections = 0;
+    bool tiny = false;
     double most_mu = INFINITY;
-    double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
+    double rounding = 0.0, violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
     double *trial, *dv, *dv_corrected, *h, *barrier_gradient, *sigma, *residual, *dy, *dy_corrected, *r_trial, *r_corrected;
 };

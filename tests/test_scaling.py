@@ -27,9 +27,10 @@ def objective():
 
 
 @pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)
-def test_units_do_not_change_the_answer(units, objective):
+def test_units_do_not_change_the_answer(units, request):
     solution = swing_up_in_units(**units).build().solve()
     assert solution.status == "solved"
+    objective = request.getfixturevalue("objective")
     # Rows in units of 1000 hold to 1e-8 of these: that much of the objective is open.
     assert solution.objective / units.get("cost", 1.0) == pytest.approx(objective, rel=2e-6)
 

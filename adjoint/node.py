@@ -57,7 +57,7 @@ def implicit(
     """
     _check(name, unknowns, residual, solution, inverse)
     inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
-    _check_solvable(name, unknowns, residual, solution, inner)
+    _check_solvable(name, unknowns, residual, solution, inner, known_inverse=derivatives is not None)
     if inner:
         derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
     elif derivatives is None:
@@ -120,15 +120,19 @@ def _check(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inverse
         raise NodeError(f"node '{name}': unknowns contain those of node '{other.name}', expected fresh symbols")
 
 
-def _check_solvable(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inner: list[ImplicitNode]) -> None:
-    """A solution free of what it solves for, and a residual whose dg/dy can have an inverse."""
+def _check_solvable(
+    name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inner: list[ImplicitNode], known_inverse: bool
+) -> None:
+    """A solution free of what it solves for, and a residual whose dg/dy can have an inverse; closed forms may have one
+    that singles out a solution where the residual does not.
+    """
     unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
     for symbol in symbols(solution):
         if symbol.element_hash() in unsolved:
             raise NodeError(
                 f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"
             )
-    if not inner and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < unknowns.numel():
+    if not inner and not known_inverse and ca.sprank(ca.jacobian_sparsity(residual, unknowns)) < unknowns.numel():
         raise NodeError(
             f"node '{name}': the residual leaves some of its {unknowns.numel()} unknowns undetermined, "
             "expected dg/dy invertible"

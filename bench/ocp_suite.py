@@ -41,7 +41,7 @@ def row(name: str) -> str:
     stationary = residuals.stationarity / residuals.multipliers
     complement = residuals.complementarity / residuals.multipliers
     return (
-        f"{name:>24} {sizes.x.numel():3} {sizes.u.numel():3} {made.problem.steps:4} {rows:>9} "
+        f"{name:>24} {sizes.nx[0]:3} {sizes.nu[0]:3} {made.problem.steps:4} {rows:>9} "
         f"| {solution.status:>9} {solution.objective:14.8g} "
         f"{statistics.iterations:4} {1e3 * statistics.seconds:7.2f} {each:7.1f} "
         f"| {answer.iterations:5} {1e3 * answer.seconds:7.1f} {other:7.0f} "

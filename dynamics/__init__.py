@@ -13,6 +13,9 @@ from .constraint import Constraint, point, weld
 from .errors import ModelError
 from .mjcf import load_mjcf
 from .model import Frame, Model, Shape
+from .proximal import Proximal, ProximalReport
+from .simulate import simulate
+from .trajectory import Trajectory
 from .urdf import load_urdf
 
 __all__ = [
@@ -21,10 +24,14 @@ __all__ = [
     "Model",
     "ModelBuilder",
     "ModelError",
+    "Proximal",
+    "ProximalReport",
     "Shape",
+    "Trajectory",
     "load_mjcf",
     "load_urdf",
     "point",
     "random_tree",
+    "simulate",
     "weld",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,51 @@ class ModelBuilder:
     def frame(self, name: str, link: str, position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)) -> ModelBuilder:
         """Name a place on a link."""
         return self.add(name, link, position=position, rpy=rpy)
+
+    def attach(
+        self, model: Model, parent: str = "universe", prefix: str = "", position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)
+    ) -> ModelBuilder:
+        """Hang a whole model on a parent link, its world placed there; its links, joints and constraints come along,
+        their names behind the prefix.
+
+        Links that were fixed to the model's world bring no mass: a model keeps none of it.
+
+        >>> builder.attach(hand, "wrist", prefix="left/", position=(0, 0, 0.1))
+        """
+        if parent not in self.frames:
+            raise ModelError(f"attach: parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
+        links = [name for name in model.frames if name != "universe"]
+        twice = [prefix + name for name in links if prefix + name in self.frames]
+        if twice:
+            raise ModelError(f"link '{twice[0]}' is there already, expected a prefix that makes it new")
+        onto, first = self.frames[parent], len(self.joints)
+        on_parent = placement(rotation(np.asarray(rpy, dtype=float)), np.asarray(position, dtype=float))
+        where = on_parent.after(onto.placement)
+
+        def place(body: int, on: Transform) -> tuple[int, Transform]:
+            moved = on.after(where) if body < 0 else on
+            return (onto.body if body < 0 else first + body), placement(moved.R, moved.p)
+
+        for joint, above, on, inertia in zip(model.joints, model.parents, model.placements, model.inertias):
+            body, on = place(above, on)
+            self.joints.append(replace(joint, name=prefix + joint.name))
+            self.parents.append(body)
+            self.placements.append(on)
+            self.inertias.append(inertia)
+        for name in links:
+            frame = model.frames[name]
+            self.frames[prefix + name] = Frame(prefix + name, *place(frame.body, frame.placement))
+        for key, field in LIMITS.items():
+            self.limits[key].append(np.array(getattr(model, field)))
+        self.shapes += [replace(shape, link=prefix + shape.link) for shape in model.shapes]
+        for row in model.constraints:
+            link, other, target = prefix + row.link, row.other, row.target
+            if other is None:  # what was the model's ground is the parent link now
+                other, target = None if parent == "universe" else parent, target and target.after(on_parent)
+            else:
+                other = prefix + other
+            self.constraints.append(replace(row, link=link, other=other, target=target))
+        return self
 
     def shape(self, shape: Shape) -> ModelBuilder:
         """Give a link something to draw."""

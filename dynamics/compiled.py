@@ -8,6 +8,7 @@ vector instructions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -16,7 +17,9 @@ import numpy as np
 from ..adjoint import solved
 from .constraint import Constraint, listed
 from .errors import ModelError
+from .forward import PROXIMAL
 from .joints import UNIT_TOLERANCE
+from .proximal import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from ..native import CompiledFunction
@@ -39,8 +42,13 @@ class Compiled:
         method: str | None = None,
         external: Mapping[str, np.ndarray] | None = None,
     ):
-        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces."""
+        """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces.
+
+        The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
+        """
         links, constraints = tuple(external or ()), listed(constraints)
+        if constraints and (method or self.model.choose_method(constraints)[0]) in PROXIMAL:
+            return self.proximal_dynamics(q, v, tau, constraints, method, external=external)[:2]
 
         def expression(q, v, tau, *forces):
             result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
@@ -51,6 +59,30 @@ class Compiled:
         if not constraints:
             return results[0]
         return results[0], tuple(results[1:])
+
+    def proximal_dynamics(
+        self,
+        q,
+        v,
+        tau,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        settings: Proximal | None = None,
+        forces: Sequence[np.ndarray] | None = None,
+        external: Mapping[str, np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
+        """Accelerations (nv,) or (count, nv), the constraints' forces, and a report, whose entries are (count,) for a
+        batch. See `Model.proximal_dynamics`.
+        """
+        from .compiled_proximal import proximal_dynamics
+
+        if not constraints:
+            a = self.forward_dynamics(q, v, tau, external=external)
+            return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
+        inputs = {"q": q, "v": v, "tau": tau} | {
+            f"external force on '{link}'": f for link, f in (external or {}).items()
+        }
+        return proximal_dynamics(self, inputs, listed(constraints), method, settings or DEFAULT, forces)
 
     def inverse_dynamics(self, q, v, a, external: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
         """Joint forces (nv,) or (count, nv). See `Model.inverse_dynamics`."""
@@ -87,12 +119,14 @@ class Compiled:
         """J (6, nv) or (count, 6, nv)."""
         return self._call(("link_jacobian", link), lambda q: [self.model.link_jacobian(q, link)], {"q": q})[0]
 
-    def function(self, key: tuple, expression, names: Sequence[str]) -> tuple[CompiledFunction, list[tuple[int, int]]]:
+    def function(
+        self, key: tuple, expression, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})
+    ) -> tuple[CompiledFunction, list[tuple[int, int]]]:
         """The machine code of an expression of the named inputs, and the shapes of its results."""
         if key not in self._functions:
             from ..native import compile_function
 
-            symbols = [ca.SX.sym(name, self._size(name)) for name in names]
+            symbols = [ca.SX.sym(name, sizes[name] if name in sizes else self._size(name)) for name in names]
             outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
             source = ca.Function(key[0], symbols, outputs)
             self._functions[key] = compile_function(source), [output.shape for output in outputs]
@@ -102,7 +136,7 @@ class Compiled:
         return {"q": self.model.nq, "v": self.model.nv, "tau": self.model.nv, "a": self.model.nv}.get(name, 6)
 
     def _call(self, key: tuple, expression, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-        arrays = {name: self._checked(name, value) for name, value in inputs.items()}
+        arrays = {name: self.checked(name, value) for name, value in inputs.items()}
         batch = any(array.ndim == 2 for array in arrays.values())
         function, shapes = self.function(key, expression, list(arrays))
         results = function.batch(*(np.atleast_2d(array) for array in arrays.values()))
@@ -117,7 +151,8 @@ class Compiled:
         shaped = [_shaped(result, shape) for result, shape in zip(results, shapes)]
         return shaped if batch else [result[0] for result in shaped]
 
-    def _checked(self, name: str, value) -> np.ndarray:
+    def checked(self, name: str, value) -> np.ndarray:
+        """The user's array for an input, (n,) or (count, n)."""
         array, size = np.asarray(value, dtype=float), self._size(name)
         if array.ndim not in (1, 2) or array.shape[-1] != size:
             raise ModelError(f"{name} has shape {array.shape}, expected ({size},) or (count, {size})")

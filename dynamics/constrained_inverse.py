@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraint import Constraint, sites
+from .constraint import Constraint
+from .demand import sites
 from .kinematics import row_jacobian
 from .motion import transforms
 from .rnea import rnea

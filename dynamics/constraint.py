@@ -2,27 +2,22 @@
 
 A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
 its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
-with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target.
+with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target. Against another
+link, a, v and e are relative to that link; what the algorithms make of such a loop is in `coupling`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
-from . import quaternion
 from .builder import rotation
 from .errors import ModelError
-from .kinematics import body_poses, body_velocities
-from .motion import Motion
-from .scalar import Array, column, fingerprint, matrix, numbers_only, per_row, rows
-from .spatial import Transform, cross, placement
-
-if TYPE_CHECKING:
-    from .model import Model
+from .scalar import Array, fingerprint, matrix, numbers_only, per_row
+from .spatial import Transform, placement
 
 HERE = placement(np.eye(3), np.zeros(3))
 
@@ -34,15 +29,36 @@ PERIOD = 0.1
 SOFTNESS = 1e-6
 
 
+class Further(NamedTuple):
+    """A further link of a constraint: rows K (m, 6) on a frame placed on it."""
+
+    link: str
+    K: Array
+    frame: Transform = HERE
+
+    @staticmethod
+    def of(given: Sequence, size: int, what: str) -> Further:
+        """From (link, K) or (link, K, (R, p)), checked."""
+        if isinstance(given, str) or len(given) not in (2, 3):
+            raise ModelError(f"{what}: more holds {given!r}, expected (link, K) or (link, K, (R, p))")
+        link, K = given[0], matrix(given[1], f"{what}: K of '{given[0]}'")
+        if K.shape != (size, 6):
+            raise ModelError(f"{what}: K of '{link}' has shape {tuple(K.shape)}, expected ({size}, 6)")
+        frame = given[2] if len(given) == 3 else HERE
+        return Further(link, K, frame if isinstance(frame, Transform) else pose(link, frame))
+
+
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground.
+    """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground or another link.
 
     K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the
     frame's origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is
     to keep (None: only its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the
     diagonal of R, a scalar or a value a row, of the methods that only press towards the constraint ("pv-soft", "ltl-
-    soft"). `other` is the second link of a loop, on which `target` is placed then.
+    soft"). `other` is a second link: a is then the acceleration relative to it, still seen in the frame on `link`, and
+    `target` is placed on it. `more` lists further links whose own accelerations the rows add, each (link, K (m, 6)) or
+    (link, K, (R, p)) with the frame's pose on that link: sum K_j a_j = k (001 eq. 36).
     """
 
     link: str
@@ -54,6 +70,7 @@ class Constraint:
     period: float | None = PERIOD
     softness: float | np.ndarray = SOFTNESS
     other: str | None = None
+    more: tuple = ()
 
     def __post_init__(self):
         what = f"constraint on '{self.link}'"
@@ -69,13 +86,16 @@ class Constraint:
         object.__setattr__(self, "K", K)
         object.__setattr__(self, "k", per_row(self.k, K.shape[0], f"{what}: k"))
         object.__setattr__(self, "softness", R)
+        object.__setattr__(self, "more", tuple(Further.of(each, K.shape[0], what) for each in self.more))
 
     @property
     def key(self) -> tuple:
         """Equal for constraints that say the same."""
         places = [self.frame] if self.target is None else [self.frame, self.target]
         arrays = [self.K, self.k, self.softness, *(part for place in places for part in (place.R, place.p))]
-        return (self.link, self.other, self.classical, self.period, *map(fingerprint, arrays))
+        arrays += [part for more in self.more for part in (more.K, more.frame.R, more.frame.p)]
+        links = (self.link, self.other, *(more.link for more in self.more))
+        return (links, self.classical, self.period, self.target is None, *map(fingerprint, arrays))
 
     @property
     def size(self) -> int:
@@ -91,10 +111,14 @@ def weld(
     acceleration=0.0,
     period: float | None = PERIOD,
     softness=SOFTNESS,
+    other: str | None = None,
 ) -> Constraint:
-    """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world."""
+    """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world, or
+    on the `other` link, to which it is welded then.
+    """
     frame = placement(rotation(rpy), np.asarray(position, dtype=float))
-    return Constraint(link, np.eye(6), acceleration, False, frame, _target(link, target), period, softness)
+    target = None if target is None else pose(link, target)
+    return Constraint(link, np.eye(6), acceleration, False, frame, target, period, softness, other)
 
 
 def point(
@@ -104,17 +128,19 @@ def point(
     acceleration=0.0,
     period: float | None = PERIOD,
     softness=SOFTNESS,
+    other: str | None = None,
 ) -> Constraint:
-    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world."""
+    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world, or on
+    the `other` link, to which it is pinned then.
+    """
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
-    pose = None if target is None else _target(link, (np.eye(3), target))
-    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, pose, period, softness)
+    target = None if target is None else pose(link, (np.eye(3), target))
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, target, period, softness, other)
 
 
-def _target(link: str, target) -> Transform | None:
-    if target is None:
-        return None
-    R, p = (np.asarray(part, dtype=float) for part in target)
+def pose(link: str, given: Sequence) -> Transform:
+    """The user's pair of a rotation and a position, checked."""
+    R, p = (np.asarray(part, dtype=float) for part in given)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
         raise ModelError(
             f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
@@ -130,101 +156,3 @@ def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
         if not isinstance(constraint, Constraint):
             raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
     return tuple(constraints)
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where a constraint holds: rows (m, 6) on a frame placed on a body."""
-
-    body: int
-    frame: Transform
-    rows: Array
-
-    @property
-    def K(self) -> Array:
-        """The rows on the body itself, in its frame (m, 6)."""
-        return self.frame.force(self.rows.T).T
-
-    @property
-    def size(self) -> int:
-        return self.rows.shape[0]
-
-
-@dataclass(frozen=True)
-class Demand:
-    """A constraint at a state: K a = k for its body's acceleration as the sweeps have it, without gravity."""
-
-    site: Site
-    K: Array
-    k: Array
-    softness: np.ndarray
-
-    @property
-    def body(self) -> int:
-        return self.site.body
-
-
-def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
-    """Where the constraints hold, checked."""
-    found: list[Site] = []
-    for constraint in constraints:
-        frame = model.frame(constraint.link)
-        if constraint.other is not None:
-            raise ModelError(
-                f"constraint on '{constraint.link}' and '{constraint.other}' closes a loop, "
-                "expected constraints between a link and the ground"
-            )
-        if frame.body < 0:
-            raise ModelError(
-                f"constraint on '{constraint.link}': the link is fixed to the world, expected one that moves"
-            )
-        found.append(Site(frame.body, constraint.frame.after(frame.placement), constraint.K))
-    return found
-
-
-def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Demand]:
-    """The constraints at a state, ready for the sweeps."""
-    if not constraints:
-        return []
-    poses, velocities = body_poses(model, move.X), body_velocities(model, move, v)
-    gravity = model.gravity.reshape(3, 1)
-    found = []
-    for constraint, site in zip(constraints, sites(model, constraints)):
-        body, frame = site.body, site.frame
-        velocity = frame.motion(velocities[body])
-        linear = -frame.outward(poses[body].outward(gravity) + move.W[body] @ frame.p)
-        if not constraint.classical:
-            linear = linear + cross(velocity[:3, :], velocity[3:, :])
-        k = constraint.k + constraint.K[:, 3:] @ linear + _baumgarte(constraint, velocity, frame.after(poses[body]))
-        found.append(Demand(site, site.K, k, constraint.softness))
-    return found
-
-
-def _baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Array:
-    """-2/T K v - 1/T^2 K e."""
-    T, K = constraint.period, constraint.K
-    if T is None:
-        return np.zeros((constraint.size, 1))
-    correction = -2 / T * (K @ velocity)
-    if constraint.target is None:
-        return correction
-    away = pose.outward(pose.p - constraint.target.p)
-    turn = np.zeros((3, 1))
-    if not constraint.classical:
-        turn = quaternion.log(quaternion.near_identity(constraint.target.R.T @ pose.R))
-    return correction - K @ rows([turn, away]) / T**2
-
-
-def pushed_bodies(
-    model: Model, bodies: list[Array | None] | None, constraints: Sequence[Constraint], forces: Sequence
-) -> list[Array | None] | None:
-    """Forces on the bodies, with those of the constraints added."""
-    if len(forces) != len(constraints):
-        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
-    if not constraints:
-        return bodies
-    total = [None] * model.size if bodies is None else list(bodies)
-    for constraint, site, force in zip(constraints, sites(model, constraints), forces):
-        push = site.K.T @ column(force, site.size, f"force of the constraint on '{constraint.link}'")
-        total[site.body] = push if total[site.body] is None else total[site.body] + push
-    return total

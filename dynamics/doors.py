@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .compiled import Compiled
     from .constraint import Constraint
     from .model import Model
+    from .proximal import Proximal, ProximalReport
 
 
 class Doors:
@@ -104,10 +105,13 @@ class Doors:
         """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
         vector for each of the constraints, as forward_dynamics returns them.
         """
-        from .constraint import listed, pushed_bodies
+        from .constraint import listed
+        from .coupling import pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
-        bodies = pushed_bodies(self, self._bodies(external), listed(constraints), forces)
+        constraints = listed(constraints)
+        forces = columns_of(constraints, forces)
+        bodies = pushed_bodies(self, self._bodies(external), constraints, forces, state[0])
         return flat(rnea(self, *state, bodies))
 
     def forward_dynamics(
@@ -130,7 +134,7 @@ class Doors:
         "ltl", whichever needs fewer operations.
         """
         from .constraint import listed
-        from .forward import SOFT, forward_method, symbolic_methods
+        from .forward import PROXIMAL, SOFT, forward_method, symbolic_methods
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
@@ -147,12 +151,47 @@ class Doors:
         try:
             a, forces = forward_method(self, constraints, method)(*problem)
         except ZeroDivisionError:
-            if method is not None or not constraints:
+            if method is not None or not constraints or self.choose_method(constraints)[0] in PROXIMAL:
                 raise ModelError(dependent(self, constraints, method)) from None
             a, forces = forward_method(self, constraints, "riccati")(*problem)
         if any_not_finite(a, *forces):
             raise ModelError(dependent(self, constraints, method))
         return (flat(a), tuple(flat(force) for force in forces)) if constraints else flat(a)
+
+    def proximal_dynamics(
+        self,
+        q,
+        v,
+        tau,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        settings: Proximal | None = None,
+        forces: Sequence[Array] | None = None,
+        external: Mapping[str, Array] | None = None,
+    ) -> tuple[Array, tuple[Array, ...], ProximalReport | None]:
+        """Accelerations a (nv,), the constraints' forces and a report, by a proximal method: M a + h = tau + J' force.
+
+        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of exactly
+        `settings.iterations` iterations, and no report. method: "prox-ltl"; None for the one that forward_dynamics takes
+        for loops.
+        """
+        from .constraint import listed
+        from .forward import proximal_method
+        from .proximal import DEFAULT, solve
+
+        constraints = listed(constraints)
+        state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
+        kind = proximal_method(self, constraints, method)
+        if forces is not None:
+            forces = columns_of(constraints, forces)
+        try:
+            problem = (kind, self, *state, constraints, self._bodies(external), settings or DEFAULT, forces)
+            a, forces, report = solve(*problem)
+        except ZeroDivisionError:
+            raise ModelError(dependent(self, (), kind.name)) from None
+        if any_not_finite(a, *forces):
+            raise ModelError(f"method '{kind.name}': the answer is not finite, expected numbers of a sensible size")
+        return flat(a), tuple(flat(force) for force in forces), report
 
     def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
         """The method forward_dynamics takes for these constraints when none is named, and the reason."""
@@ -229,9 +268,19 @@ class Doors:
         return bodies
 
 
+def columns_of(constraints: Sequence[Constraint], forces: Sequence[Array]) -> list[Array]:
+    """The user's forces, one for each constraint, as columns."""
+    if len(forces) != len(constraints):
+        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
+    pairs = zip(constraints, forces)
+    return [column(force, row.size, f"force of the constraint on '{row.link}'") for row, force in pairs]
+
+
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
-    if not constraints:
+    from .forward import PROXIMAL
+
+    if not constraints or (method or model.choose_method(constraints)[0]) in PROXIMAL:
         names = ", ".join(f"'{name}'" for name in model.massless_joints())
         return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)

@@ -14,7 +14,8 @@ import numpy as np
 
 from .aba import reaction
 from .articulation import Articulation
-from .constraint import Constraint, sites
+from .constraint import Constraint
+from .demand import sites
 from .errors import ModelError
 from .motion import transforms
 from .scalar import Array, Factor, dot, entry, pick, pivot, place, rows, sample, sqrt, symmetric, where

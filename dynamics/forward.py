@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .aba import aba
+from .constrained_aba import ConstrainedABA
 from .constraint import Constraint
 from .delassus.efpa import efpa
 from .delassus.kjr import kjr
@@ -14,16 +15,31 @@ from .delassus.ltl_osim import ltl_osim
 from .delassus.pv_osim import pv_osim
 from .delassus.pv_osim_fast import pv_osim_fast
 from .delassus.pv_osimr import pv_osimr
+from .demand import closes_loop
 from .elimination import elimination
 from .errors import ModelError
 from .gauss import gauss
+from .lcaba import LCABA
 from .ltl import ltl, ltl_soft
+from .prox_bbo import ProxBBO
+from .prox_ltl import ProxLTL
+from .prox_pv import ProxPV
+from .proximal import Factorized, solve
 from .pv import pv
 from .pv_early import pv_early
 from .pv_soft import pv_soft
 
 if TYPE_CHECKING:
     from .model import Model
+
+# The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
+PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (LCABA, ProxBBO, ProxLTL, ConstrainedABA, ProxPV)}
+
+
+def iterated(kind: type[Factorized]) -> Callable:
+    """A proximal method with its default settings as a function like the others."""
+    return lambda *problem: solve(kind, *problem)[:2]
+
 
 FORWARD: dict[str, Callable] = {
     "pv": pv,
@@ -33,6 +49,7 @@ FORWARD: dict[str, Callable] = {
     "ltl": ltl,
     "ltl-soft": ltl_soft,
     "riccati": gauss,
+    **{name: iterated(kind) for name, kind in PROXIMAL.items()},
 }
 
 # The methods that only press towards the constraints.
@@ -52,6 +69,8 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     """The method forward_dynamics takes when none is named, and why."""
     if not constraints:
         return "aba", "there are no constraints"
+    if any(closes_loop(model, constraint) for constraint in constraints):
+        return "lcaba", "the constraints close loops, and it needs the fewest operations of the methods that take them"
     try:
         elimination(model, constraints)
     except ModelError as reason:
@@ -82,7 +101,18 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
 
 
 def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
-    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named."""
-    if method is None and choose(model, constraints)[0] == "pv-early":
+    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named; of a
+    proximal one its factorization, where none is named the one that bears the largest mu, for the sake of derivatives.
+    """
+    name = choose(model, constraints)[0] if method is None else method
+    if method is None and name == "pv-early":
         return [pv_early, ltl]
+    if constraints and name in PROXIMAL:
+        return [ProxLTL if method is None else PROXIMAL[name]]
     return [forward_method(model, constraints, method)]
+
+
+def proximal_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> type[Factorized]:
+    """The proximal method of that name, or the one for these constraints."""
+    chosen = choose(model, constraints)[0] if method is None else method
+    return named(PROXIMAL, "lcaba" if method is None and chosen not in PROXIMAL else chosen)

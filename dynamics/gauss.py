@@ -16,7 +16,8 @@ import numpy as np
 
 from ..riccati import LQProblem, Stage
 from .aba import applied_forces
-from .constraint import Constraint, Demand, demands
+from .constraint import Constraint
+from .demand import Demand, demands
 from .errors import ModelError
 from .kinematics import body_poses
 from .motion import Motion, base_acceleration, motion

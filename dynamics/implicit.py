@@ -20,7 +20,8 @@ import casadi as ca
 
 from ..adjoint import Derivatives, implicit, lower_hessian
 from .chart import chart, nudged
-from .constraint import Constraint, demands
+from .constraint import Constraint
+from .coupling import couplings
 from .inverse_mass import inverse_mass
 from .motion import Motion, motion, motion_along
 from .rnea import body_accelerations, newton_euler
@@ -63,11 +64,13 @@ class Problem:
         accelerations = body_accelerations(model, move, a)
         pushes = [None] * model.size if self.external is None else list(self.external)
         missing = []
-        for row, force in zip(demands(model, self.constraints, self.v, move), forces):
-            push = row.K.T @ force
-            pushes[row.body] = push if pushes[row.body] is None else pushes[row.body] + push
-            lag = row.k - row.K @ accelerations[row.body]
-            missing.append(lag - row.softness * force if self.soft else lag)
+        held = couplings(model, self.constraints, self.v, move)
+        for constraint, row, force in zip(self.constraints, held, forces):
+            for body, K in row.parts:
+                push = K.T @ force
+                pushes[body] = push if pushes[body] is None else pushes[body] + push
+            lag = row.missing(accelerations)
+            missing.append(lag - constraint.softness * force if self.soft else lag)
         joint_forces = newton_euler(model, move, accelerations, pushes) + model.armature.reshape(-1, 1) * a
         return rows([joint_forces - self.tau, *missing])
 
@@ -77,10 +80,19 @@ def forward_node(problem: Problem, methods: Sequence[Callable]) -> list[ca.SX]:
     parts = [ca.SX.sym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
-    choices = [ForwardDerivatives(y, problem, solve) for solve in methods]
+    choices = [derivatives_by(solve)(y, problem, solve) for solve in methods]
     best = choices[0] if len(choices) == 1 else min(choices, key=ForwardDerivatives.operations)
     implicit(f"forward dynamics of '{problem.model.name}'", y, problem.residual(y), best.solution, derivatives=best)
     return parts
+
+
+def derivatives_by(solve: Callable) -> type[ForwardDerivatives]:
+    """What differentiates the answers of a method: the proximal ones, given by their factorizations, need their own."""
+    if not isinstance(solve, type):
+        return ForwardDerivatives
+    from .implicit_proximal import ProximalDerivatives
+
+    return ProximalDerivatives
 
 
 class ForwardDerivatives(Derivatives):
@@ -111,7 +123,8 @@ class ForwardDerivatives(Derivatives):
     @cached_property
     def others(self) -> ca.SX:
         """The symbols of the constraints and of the external forces."""
-        rows_and_demands = [part for row in self.problem.constraints for part in (row.K, row.k) if is_symbolic(part)]
+        stated = [part for row in self.problem.constraints for part in (row.K, row.k, *(each.K for each in row.more))]
+        rows_and_demands = [part for part in stated if is_symbolic(part)]
         pushes = [push for push in self.problem.external or () if is_symbolic(push)]
         return ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(ca.SX(0, 1), *rows_and_demands, *pushes)))
 

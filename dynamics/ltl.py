@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .constraint import Constraint, demands
+from .constraint import Constraint
 from .crba import blocks
+from .demand import demands
 from .kinematics import row_jacobian
 from .motion import motion
 from .rnea import body_accelerations, newton_euler

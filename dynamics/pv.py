@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .constraint import Constraint, demands
+from .constraint import Constraint
+from .demand import demands
 from .errors import ModelError
 from .motion import base_acceleration, motion
 from .scalar import Array, Factor, pick, place, rows

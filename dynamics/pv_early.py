@@ -20,7 +20,8 @@ import numpy as np
 
 from .aba import applied_forces
 from .articulation import Articulation
-from .constraint import Constraint, Demand, demands
+from .constraint import Constraint
+from .demand import Demand, demands
 from .elimination import Pivots, Reflection, Shared, Taken, elimination, left_over, reflect
 from .motion import base_acceleration, motion
 from .scalar import Array, columns, pick, place, rows

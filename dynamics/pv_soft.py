@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .aba import applied_forces, sweeps
-from .constraint import Constraint, demands
+from .constraint import Constraint
+from .demand import demands
 from .motion import motion
 from .scalar import Array, symmetric
 

@@ -152,9 +152,19 @@ def where(condition, yes, no) -> Array:
     return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
 
 
+def nonzero(x: Array) -> Array:
+    """x, or the smallest normal number where x is zero."""
+    return where(x == 0, np.finfo(float).tiny, x)
+
+
 def dot(x: Array, y: Array) -> Array:
     """Inner product of two columns, 1 x 1."""
     return x.T @ y
+
+
+def largest(x: Array) -> Array:
+    """The largest magnitude in an array, 1 x 1."""
+    return ca.norm_inf(x) if is_symbolic(x) else np.max(abs(x)).reshape(1, 1)
 
 
 def sample(x: Array, rng: np.random.Generator) -> np.ndarray:

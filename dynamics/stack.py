@@ -32,12 +32,17 @@ class Stack:
         K, L, l = zip(*self.blocks[body])
         return rows(K), block_diagonal(L), rows(l)
 
+    def parts(self, body: int, stacked: Array) -> list[Array]:
+        """A stacked vector of a body, one part for each constraint in the body's order."""
+        found, start = [], 0
+        for c in self.order[body]:
+            found.append(stacked[start : start + self.sizes[c], :])
+            start += self.sizes[c]
+        return found
+
     def split(self, body: int, stacked: Array) -> list[Array]:
         """A stacked vector of a body that supports all constraints, one part for each constraint."""
-        parts, start = {}, 0
-        for c in self.order[body]:
-            parts[c] = stacked[start : start + self.sizes[c], :]
-            start += self.sizes[c]
+        parts = dict(zip(self.order[body], self.parts(body, stacked)))
         return [parts[c] for c in range(len(self.sizes))]
 
     def places(self, body: int) -> list[int]:

@@ -50,4 +50,4 @@ print(solution)
 for name, motion in solution.phases.items():
     print(f"{name}: {motion.duration:.3f} s, trunk from {motion.q[0, 2]:.3f} to {motion.q[-1, 2]:.3f} m high")
 solution.plot("jump.png")
-print("motion:", solution.animate("jump.html", dog))
+print("motion:", solution.animate("jump.html"))

@@ -12,7 +12,7 @@ from ..riccati import ProblemError
 from .layout import Layout, Span
 from .problem import Problem
 from .settings import Settings
-from .solution import Solution
+from .start import Start
 from .statement import Variable
 from .transcription import Transcription
 
@@ -46,16 +46,16 @@ class Given:
             span.of_stages(of_stages)[:, : rows.shape[1]] = rows
         return np.concatenate(shared), of_stages
 
-    def guess(self, guess: Mapping[str, ArrayLike] | Solution | None, of_stages: np.ndarray) -> np.ndarray:
+    def guess(self, guess: Mapping[str, ArrayLike] | Start | None, of_stages: np.ndarray) -> np.ndarray:
         """z of a guess; the anchors of its configurations go into of_stages."""
         phases = self.transcription.phases
         known = dict.fromkeys(v.name for phase in phases for v in [*phase.problem.states, *phase.problem.controls])
-        if guess is not None and not isinstance(guess, (Mapping, Solution)):
+        if guess is not None and not isinstance(guess, (Mapping, Start)):
             raise ProblemError(
                 f"solve: guess is a {type(guess).__name__}, expected a Solution or a dictionary of {', '.join(known)}"
             )
         names = {phase.problem.name for phase in phases} if len(phases) > 1 else set()
-        given: dict = guess.guess if isinstance(guess, Solution) else dict(guess or {})
+        given: dict = guess.guess if isinstance(guess, Start) else dict(guess or {})
         for name in given:
             if name not in known and name not in names:
                 raise ProblemError(f"solve: guess for '{name}', but the variables are {', '.join(sorted(known))}")

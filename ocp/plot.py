@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..dynamics.picture import COLOURS, finish, new_figure, style
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from .motion import Motion
     from .solution import Solution
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5b4b9a", "#444444")
 ROOM = 0.35  # a limit is drawn if its entry comes as near as this share of the picture's range
 ROWS = 14  # rows of the activity panel at most
 RESIDUALS = {"violation": 2, "dual infeasibility": 3, "complementarity": 4, "barrier mu": 5}  # columns of the records
@@ -24,7 +25,7 @@ def plot(solution: Solution, path: str | Path | None = None, show: bool = False)
     """Draw, write where a path is given, open a window only where asked; returns the figure."""
     variables = _variables(solution)
     rows = (len(variables) + 1) // 2
-    figure = _figure(show, (11.0, 2.4 * rows + 3.2))
+    figure = new_figure(show, (11.0, 2.4 * rows + 3.2))
     grid = figure.add_gridspec(rows + 1, 2, height_ratios=[1.0] * rows + [1.2])
     first = None
     for i, (name, is_control) in enumerate(variables.items()):
@@ -37,24 +38,7 @@ def plot(solution: Solution, path: str | Path | None = None, show: bool = False)
     s = solution.statistics
     what = f"{solution.status}, objective {solution.objective:.6g}, {s.iterations} iterations, {1e3 * s.seconds:.1f} ms"
     figure.suptitle(what, x=0.01, ha="left", fontsize=12, fontweight="bold")
-    if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=130)
-    if show:
-        import matplotlib.pyplot
-
-        matplotlib.pyplot.show()
-    return figure
-
-
-def _figure(show: bool, size: tuple[float, float]) -> Figure:
-    if show:
-        import matplotlib.pyplot
-
-        return matplotlib.pyplot.figure(figsize=size, layout="constrained")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=size, layout="constrained")
+    return finish(figure, path, show)
 
 
 def _variables(solution: Solution) -> dict[str, bool]:
@@ -81,7 +65,7 @@ def _draw_variable(axes: Axes, solution: Solution, name: str, is_control: bool) 
                 drawstyle="steps-post" if is_control else None,
             )  # fmt: skip
         far += _draw_limits(axes, motion, name, lines, room)
-    _style(axes, f"{'control' if is_control else 'state'} {name}", _time_label(solution))
+    style(axes, f"{'control' if is_control else 'state'} {name}", _time_label(solution))
     _draw_borders(axes, solution)
     if far:
         axes.set_title(f"{far} limits are farther away", loc="right", fontsize=7, color="0.5")
@@ -102,8 +86,8 @@ def _draw_limits(axes: Axes, motion: Motion, name: str, lines: np.ndarray, room:
     nearest, farthest = lines.min(axis=0) - room, lines.max(axis=0) + room
     seen = [(bound, i) for bound, i in limits if nearest[i] <= bound <= farthest[i]]
     for bound, i in seen:
-        style = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
-        axes.plot(motion.times[[0, -1]], [bound, bound], **style)
+        dashed = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
+        axes.plot(motion.times[[0, -1]], [bound, bound], **dashed)
     return len(limits) - len(seen)
 
 
@@ -117,7 +101,7 @@ def _draw_activity(axes: Axes, solution: Solution) -> None:
     """A row for each limit that is pressed on, a cell a stage: red on the upper side, blue on the lower."""
     pressed = _pressed(solution)
     names = list(dict.fromkeys(name for _, name, _ in pressed))
-    _style(axes, "limits at work: upper red, lower blue, by multiplier", _time_label(solution))
+    style(axes, "limits at work: upper red, lower blue, by multiplier", _time_label(solution))
     axes.grid(False)
     if not names:
         axes.text(0.5, 0.5, "no limit is at work", transform=axes.transAxes, ha="center", va="center", color="0.5")
@@ -162,25 +146,15 @@ def _draw_convergence(axes: Axes, solution: Solution) -> None:
     for (name, column), colour in zip(RESIDUALS.items(), COLOURS):
         numbers = np.array([record[column] for record in solution.records], dtype=float)
         barrier = column == RESIDUALS["barrier mu"]
-        style = {"lw": 1.0, "ls": ":"} if barrier else {"lw": 1.6, "marker": ".", "ms": 5}
-        axes.plot(np.where(numbers > 0, numbers, np.nan), color="0.4" if barrier else colour, label=name, **style)
+        line = {"lw": 1.0, "ls": ":"} if barrier else {"lw": 1.6, "marker": ".", "ms": 5}
+        axes.plot(np.where(numbers > 0, numbers, np.nan), color="0.4" if barrier else colour, label=name, **line)
     axes.axhline(solution.tolerance, color="0.4", lw=0.9, ls=(0, (5, 3)))
     axes.set_yscale("log")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    _style(axes, "convergence (dashed: tolerance)", "iteration")
+    style(axes, "convergence (dashed: tolerance)", "iteration")
     axes.legend(fontsize=7, framealpha=1, edgecolor="none", loc="best")
 
 
 def _time_label(solution: Solution) -> str:
     stated = all(span.step is not None or span.free_duration for span in solution.layout.phases)
     return "time [s]" if stated else "stage"
-
-
-def _style(axes: Axes, title: str, label: str) -> None:
-    axes.set_title(title, loc="left", fontsize=9)
-    axes.set_xlabel(label, fontsize=8)
-    axes.tick_params(labelsize=8)
-    axes.grid(color="0.9", lw=0.7)
-    axes.set_axisbelow(True)
-    axes.margins(x=0.015)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -14,8 +14,8 @@ from ..riccati import ProblemError
 from .casadi_backend import assemble
 from .layout import KINDS
 from .settings import Settings
-from .solution import Solution
 from .solver import PARTS, Solver
+from .start import Start
 from .transcription import Transcription
 
 STATUSES = {
@@ -74,7 +74,7 @@ class RivalSolver(Solver):
             options |= {"structure_detection": "auto", "equality": (self.program.kinds != "i").tolist()}
         return ca.nlpsol("rival", self.name, self._nlp, options)
 
-    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None, watcher):
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Start | None, watcher):
         if watcher is not None:
             raise ProblemError(f"solve: the backend '{self.name}' has no callback and no log, only 'native' has")
         function, program, order = self._function(settings), self.program, self._order

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..riccati import ProblemError
 
+BARRIERS = ("monotone", "adaptive")
 MOST_THREADS = 256
 
 
@@ -19,6 +20,7 @@ class Settings:
     iterations: int = 500  # at most
     seconds: float = np.inf  # at most
     initial_barrier: float = 0.1  # mu at the start
+    barrier: str = "monotone"  # or "adaptive": how mu falls
     threads: int = 1  # that evaluate the functions of the stages; the result does not depend on it
     log: bool = False  # print the table of iterations as they come
 
@@ -36,6 +38,9 @@ class Settings:
                 raise ProblemError(f"Settings: {name} is {value!r}, expected a positive number")
         if not isinstance(self.iterations, int) or self.iterations < 0:
             raise ProblemError(f"Settings: iterations is {self.iterations!r}, expected a whole number of at least 0")
+        if self.barrier not in BARRIERS:
+            expected = " or ".join(map(repr, BARRIERS))
+            raise ProblemError(f"Settings: barrier is {self.barrier!r}, expected {expected}")
         if type(self.threads) is not int or not 1 <= self.threads <= MOST_THREADS:
             raise ProblemError(f"Settings: threads is {self.threads!r}, expected a number from 1 to {MOST_THREADS}")
         if not isinstance(self.log, bool):

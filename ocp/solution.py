@@ -5,7 +5,7 @@ print(solution)                                # status, time, objective, residu
 solution.q, solution["q"], solution.times      # a row a stage; controls a row a step
 solution.multipliers["reach the goal"]         # a row for each stage of the constraint
 solution.check()                               # the KKT conditions, computed again by CasADi alone
-solution.plot("reach.png"); solution.animate("reach.html", arm); solution.save("reach.npz")
+solution.plot("reach.png"); solution.animate("reach.html"); solution.save("reach.npz")
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .iteration import Iteration
 from .kkt import Measured, Point, Residual
 from .layout import Layout
 from .motion import ConstraintValues, Motion
+from .start import Start
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,11 +144,13 @@ class Solution:
         return path
 
     @property
-    def guess(self) -> dict:
-        """The motion as a guess for another solve."""
-        if len(self.phases) == 1:
-            return self.trajectories
-        return {name: motion.trajectories for name, motion in self.phases.items()}
+    def start(self) -> Start:
+        """The point alone, to start another solve from."""
+        return Start(self.layout, self.point)
+
+    def shifted(self, steps: int = 1) -> Start:
+        """The motion from stage `steps` on, its end repeated: the warm start of a receding horizon's next solve."""
+        return self.start.shifted(steps)
 
     # What belongs to a phase, where there is only one.
 
@@ -247,9 +250,13 @@ class Solution:
 
         return plot(self, path, show)
 
-    def animate(self, path: str | Path, model: Model, q: str = "q", last: str | None = None) -> Path:
-        """Write the motion of a robot as a stand-alone HTML page; q is the name of its configuration, and `last` the
-        phase to which it is shown, see `branch`.
+    def animate(
+        self, path: str | Path, model: Model | None = None, q: str | None = None, last: str | None = None
+    ) -> Path:
+        """Write the motion of a robot as a stand-alone HTML page.
+
+        model: the robot, and q: the state that is its configuration; if not said, those of the statement's dynamics.
+        last: the phase to which the motion is shown, see `branch`.
         """
         from .animation import animate
 

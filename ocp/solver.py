@@ -23,6 +23,7 @@ from .report import LiveTable
 from .settings import Settings
 from .solution import Solution, Statistics
 from .stages import Block
+from .start import Start
 from .transcription import Transcription, transcribe
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
@@ -66,7 +67,10 @@ class Solver:
         """Machine code for the stages, and the core's interior point on it."""
         transcription = self.transcription
         self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
-        self.compiled = [tuple(map(compile_function, pair)) for pair in self.functions]
+        self.compiled = [
+            tuple(compile_function(function, name=f"{function.name()} of {block}") for function in pair)
+            for block, pair in zip(transcription.blocks, self.functions)
+        ]
         self._recentrings = []  # kept alive: the core knows only addresses
         self._core = core.InteriorPoint(
             transcription.nx,
@@ -85,8 +89,8 @@ class Solver:
 
     def solve(
         self,
-        guess: Mapping[str, ArrayLike] | Solution | None = None,
-        warm_start: Solution | None = None,
+        guess: Mapping[str, ArrayLike] | Solution | Start | None = None,
+        warm_start: Solution | Start | None = None,
         settings: Settings | None = None,
         callback: Callable[[Iteration], object] | None = None,
         **parameters: ArrayLike,
@@ -97,11 +101,13 @@ class Solver:
         Solution. What is not guessed starts at zero, moved inside its bounds; a configuration where no joint is moved.
         Where there are several phases, guess["flight"] is such a guess for the phase "flight" alone. A parameter that
         several phases have is given once for all of them, or as a dictionary by their names.
-        warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers.
+        warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers; or, on a
+        horizon that moves on, solution.shifted().
         callback: called with every Iteration as it begins. What it returns, if true, ends the solve as "interrupted";
         what it raises ends the solve too, and is passed on.
         """
-        if warm_start is not None and (not isinstance(warm_start, Solution) or warm_start.layout != self.layout):
+        guess, warm_start = (each.start if isinstance(each, Solution) else each for each in (guess, warm_start))
+        if warm_start is not None and (not isinstance(warm_start, Start) or warm_start.layout != self.layout):
             raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
         settings = Settings() if settings is None else settings
         if not isinstance(settings, Settings):
@@ -121,7 +127,7 @@ class Solver:
                 self._solving_thread = None
         return self._solution(status, result, records, gains, settings, shared)
 
-    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Solution | None, watcher):
+    def _run(self, z, shared, of_stages, settings: Settings, warm_start: Start | None, watcher):
         """Status, what the core says of the point, a record an iteration, a gain a step."""
         self._core.set_parameters(shared, of_stages)
         self._core.set_guess(z)
@@ -245,5 +251,6 @@ def _core_settings(settings: Settings, warm_start: bool):
     inner = core.Settings()
     inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
     inner.warm_start, inner.threads = warm_start, settings.threads
+    inner.adaptive = settings.barrier == "adaptive"
     inner.seconds, inner.initial_barrier = min(settings.seconds, 1e9), settings.initial_barrier
     return inner

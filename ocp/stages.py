@@ -100,6 +100,11 @@ class Block:
     equalities: list[Term] = field(default_factory=list)
     inequalities: list[Term] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        first, last = self.stages[0] - self.phase.first, self.stages[-1] - self.phase.first
+        stages = f"stage {first}" if first == last else f"stages {first} to {last}"
+        return f"{stages} of '{self.phase.problem.name}'"
+
     @property
     def inputs(self) -> list[ca.SX]:
         """u, x, shared parameters, parameters of the stage, parameters of the child."""

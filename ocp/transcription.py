@@ -101,10 +101,10 @@ class Transcription:
         inputs, still = block.inputs, block.phase.still
         weights = ca.SX.sym("weight", block.rows.numel())
         expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self._kind(block, hessian))
-        name = f"stages_{block.stages[0]}_{block.stages[-1]}"
-        values = ca.Function(f"{name}_values", inputs, [ca.densify(expansion.values)])
+        # Their names tell no stages, so that blocks which are alike share their machine code.
+        values = ca.Function("values", inputs, [ca.densify(expansion.values)])
         outputs = [still(expansion.jacobian), still(ca.tril(expansion.hessian))]
-        return values, ca.Function(f"{name}_derivatives", [*inputs, weights], outputs)
+        return values, ca.Function("derivatives", [*inputs, weights], outputs)
 
     @staticmethod
     def _kind(block: Block, hessian: str) -> str:

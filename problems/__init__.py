@@ -22,6 +22,7 @@ _MODULES = {
     "pendulum_swing_up": "pendulum",
     "cart_pole_swing_up": "cart_pole",
     "two_link_minimum_time": "two_link_arm",
+    "four_bar_move": "four_bar",
     "quadrotor_to_a_point": "quadrotor",
     "truck_trailer_parking": "truck_trailer",
     "hanging_chain": "hanging_chain",

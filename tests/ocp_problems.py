@@ -45,6 +45,25 @@ def swing_up(integrator="rk4", free=False, torque=6.0):
     return ocp
 
 
+def swing_up_in_units(angle=1.0, speed=1.0, torque=1.0, rows=1.0, cost=1.0, power=None, limit=6.0, integrator="euler"):
+    """The swing-up with variables that are multiples of these units, and rows and cost times these factors.
+
+    power: a factor times an inequality that binds nothing, and whose slope is zero where a guess of zero starts.
+    limit: of the torque, in N m.
+    """
+    ocp = Problem(steps=60, step=0.05, integrator=integrator)
+    q = angle * ocp.state("angle")
+    v = speed * ocp.state("speed", lower=-8 / speed, upper=8 / speed)
+    u = torque * ocp.control("torque", lower=-limit / torque, upper=limit / torque)
+    ocp.derivative(angle=v / angle, speed=(-9.81 * ca.sin(q) + u) / speed)
+    ocp.minimize(cost * (0.01 * u**2 + 0.001 * v**2))
+    ocp.constrain("hang", rows * ca.vertcat(q, v), equals=0, at="start")
+    ocp.constrain("stand", rows * ca.vertcat(q, v), equals=[rows * np.pi, 0], at="end")
+    if power is not None:
+        ocp.constrain("power", power * u * v, upper=30 * power)
+    return ocp
+
+
 def diver():
     """A body that floats in the air, with two arms on ball joints and a wheel that turns without end."""
     body = ModelBuilder("diver")

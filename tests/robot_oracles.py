@@ -61,6 +61,22 @@ class PinBuilder:
         self.model.appendBodyToJoint(index, pin.Inertia(mass, com, inertia), turn.inverse())
         self.model.addFrame(pin.Frame(link, index, 0, turn.inverse(), pin.BODY))
 
+    def attach(self, other, parent, prefix, place):
+        """Another model, its world placed on a link. Some of Pinocchio's algorithms need depth-first order: the parent
+        must be the last joint, or the world.
+        """
+        joint, on_joint = self.of[parent]
+        where, indices = on_joint * place, {0: joint}
+        for i in range(1, other.njoints):
+            above = other.parents[i]
+            at = where * other.jointPlacements[i] if above == 0 else other.jointPlacements[i]
+            indices[i] = self.model.addJoint(indices[above], other.joints[i], at, prefix + other.names[i])
+            self.model.appendBodyToJoint(indices[i], other.inertias[i], pin.SE3.Identity())
+        for frame in other.frames:
+            if frame.type == pin.BODY:
+                at = where * frame.placement if frame.parentJoint == 0 else frame.placement
+                self.of[prefix + frame.name] = indices[frame.parentJoint], at
+
 
 def states(model, count, seed=0):
     """Rows of random q, v, tau."""

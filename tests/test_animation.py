@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 from trisweep.dynamics import Shape, random_tree
+from trisweep.dynamics.animation import _parts, _placed
 from trisweep.dynamics.spatial import placement
+from trisweep.dynamics.surfaces import AROUND, joined, surface_of
 from trisweep.ocp import Problem, ProblemError
-from trisweep.ocp.animation import _parts, _placed
-from trisweep.ocp.surfaces import AROUND, joined, surface_of
 from trisweep.problems.robot import robot
 
 AT_ORIGIN = placement(np.eye(3), np.zeros(3))
@@ -80,4 +80,6 @@ def test_what_is_no_configuration_is_refused(tmp_path):
         solution.animate(tmp_path / "motion.html", arm)
     with pytest.raises(ProblemError, match="'joints' is not there"):
         solution.animate(tmp_path / "motion.html", arm, q="joints")
+    with pytest.raises(ProblemError, match=r"no robot is known by this solution, expected animate\(path, model"):
+        solution.animate(tmp_path / "motion.html")
     assert not list(tmp_path.iterdir())

@@ -88,3 +88,39 @@ def test_threads_share_a_function():
     for i, results in enumerate(together):
         for ours, expected in zip(results, alone[i % 16]):
             np.testing.assert_array_equal(ours, expected)
+
+
+def logistic():
+    x, y, r, t = (ca.SX.sym(name, size) for name, size in (("x", 2), ("y", 3), ("r", 2), ("t", 1)))
+    mixed = ca.vertcat(ca.sin(y[1]) + t, y[2] * x[0], y[0])
+    return ca.Function(
+        "f", [x, y, r, t], [r * x * (1 - x), mixed, x + t], ["x", "y", "r", "t"], ["x_next", "y_next", "sum"]
+    )
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 57])
+def test_samples_one_after_the_other_are_those_of_a_loop(count):
+    function = logistic()
+    compiled = compile_function(function, lanes=1)
+    x, y, r = np.array([0.3, 0.6]), np.array([0.1, 0.2, 0.3]), np.array([[3.7, 3.9]])
+    t = np.linspace(0, 1, 2 * count).reshape(count, 2)[:, :1]
+    xs, ys, sums = compiled.iterate(count, x, y, r, t, carried=2)
+    assert (xs.shape, ys.shape, sums.shape) == ((count + 1, 2), (count + 1, 3), (count, 2))
+    for k in range(count):
+        np.testing.assert_array_equal(xs[k], x)
+        np.testing.assert_array_equal(ys[k], y)
+        x, y, total = compiled(x, y, r[0], t[k])
+        np.testing.assert_array_equal(sums[k], total)
+    np.testing.assert_array_equal(xs[count], x)
+    np.testing.assert_array_equal(ys[count], y)
+
+
+def test_an_iteration_that_cannot_be_is_refused():
+    inputs = np.ones(2), np.ones(3), np.ones((1, 2)), np.ones((5, 1))
+    with pytest.raises(ValueError, match="function 'f' has 2 lanes, expected 1"):
+        compile_function(logistic(), lanes=2).iterate(5, *inputs, carried=2)
+    compiled = compile_function(logistic(), lanes=1)
+    with pytest.raises(ValueError, match=r"its first 4 inputs have \(2, 3, 2, 1\) entries, its outputs \(2, 3, 2\)"):
+        compiled.iterate(5, *inputs, carried=4)
+    with pytest.raises(ValueError, match="input 't' has 5 rows, expected 4 or 1"):
+        compiled.iterate(4, *inputs, carried=2)

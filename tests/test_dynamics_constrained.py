@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from robot_oracles import demanded, dense_constrained, mass_matrix, ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
-from trisweep.dynamics.forward import DELASSUS, FORWARD
+from trisweep.dynamics.forward import DELASSUS, FORWARD, PROXIMAL
 
 STATES = 50
 FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
@@ -54,7 +54,7 @@ def test_every_method_agrees_with_the_dense_system_on_numbers_symbols_and_machin
     data = other.createData()
     q, v, tau = states(model, STATES, seed=7)
     for method in FORWARD:
-        if method == "pv-base" and name == "iiwa14":
+        if method in PROXIMAL or (method == "pv-base" and name == "iiwa14"):
             continue
         soft = method.endswith("soft")
         expected = [dense_constrained(other, data, *state, constraints, soft) for state in zip(q, v, tau)]
@@ -276,7 +276,7 @@ def moved(model, *arguments, **options):
         (lambda m: moved(m, weld("iiwa_flange")), "expected a list of constraints"),
         (lambda m: moved(m, ["iiwa_flange"]), "constraints holds a str, expected weld, point or Constraint"),
         (lambda m: moved(m, method="ldl"), "method is 'ldl', expected one of"),
-        (lambda m: moved(m, [Constraint("iiwa_link_7", np.eye(6), other="x")]), "closes a loop"),
+        (lambda m: moved(m, [Constraint("iiwa_link_7", np.eye(6), other="x")]), "has no link 'x', expected one of"),
         (lambda m: m.delassus(m.neutral(), [weld("iiwa_flange")], "pv-osim-fast"), "expected a floating base"),
         (lambda m: moved(m, [weld("iiwa_flange")], "pv-base"), "expected a floating base"),
         (lambda m: m.delassus(m.neutral(), []), "delassus got no constraints, expected at least one"),

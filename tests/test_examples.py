@@ -8,7 +8,7 @@ from trisweep.ocp import Solver
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 OPTIMAL_CONTROL = {
-    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump"
+    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump", "mpc"
 }  # fmt: skip
 
 

@@ -134,7 +134,7 @@ def test_files_guesses_and_pictures(model, solver, solution, tmp_path):
     assert again.solved and again.objective == pytest.approx(solution.objective, rel=1e-8)
     titles = [axes.get_title(loc="left") for axes in solution.plot().axes]
     assert titles[:3] == ["state q", "state v", "control tau"]
-    assert solution.animate(tmp_path / "dive.html", model).stat().st_size > 1e5
+    assert solution.animate(tmp_path / "dive.html").stat().st_size > 1e5
     assert solution.gains.shape == (12, 7, 26)
 
 

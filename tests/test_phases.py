@@ -90,6 +90,8 @@ def test_what_several_phases_have_is_asked_of_one(solution):
         _ = solution.times
     with pytest.raises(ProblemError, match="no phase 'fly'; the phases are pull, coast"):
         solution.branch("fly")
+    with pytest.raises(ProblemError, match="shifted: this motion has several phases"):
+        solution.shifted()
 
 
 def test_cutting_a_motion_in_two_changes_nothing():
@@ -208,6 +210,21 @@ def test_what_is_wrong_is_named_with_its_phase(solver):
     assert broken.status == "not finite"
     assert (broken.fault.name, broken.fault.stage, broken.fault.phase) == ("root", 3, "coast")
     assert solver.solve(goal=2.0).solved
+
+
+def test_phases_that_are_alike_and_longer_horizons_share_their_machine_code(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRISWEEP_CACHE", str(tmp_path))
+    rest_to_rest(steps=10)[0].build()
+    made = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert made
+    rest_to_rest(steps=17)[0].build()
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == made
+    trunk, _ = cart("trunk", 10)
+    for name in ("left", "middle", "right"):
+        trunk.then(cart(name, 20)[0])
+    trunk.build()
+    # values and derivatives of a step and of an entry
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == len(made) + 4
 
 
 def simple(name, state="x"):

@@ -4,8 +4,8 @@ import io
 import sys
 
 import pytest
-from trisweep.native.compiler import progress
-from trisweep.native.compiler.progress import BuildProgress
+from trisweep.native import progress
+from trisweep.native.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -21,7 +21,7 @@ def clock(monkeypatch):
 
 
 def build(clock, seconds_per_part):
-    with BuildProgress("arm", 10) as display:
+    with Progress("compiling arm", 10) as display:
         for _ in range(10):
             clock[0] += seconds_per_part
             display.advance()

@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
     "adjoint": {"casadi"},
-    "dynamics": {"casadi", "mujoco", "riccati", "adjoint", "native"},
+    "dynamics": {"casadi", "mujoco", "matplotlib", "plotly", "rich", "riccati", "adjoint", "native"},
     "ocp": {"casadi", "matplotlib", "plotly", "rich", "riccati", "adjoint", "native", "dynamics"},
     "problems": {
         "casadi",

@@ -354,3 +354,35 @@ def test_plot_serves_what_has_no_controls_no_step_and_no_iterations(tmp_path):
     assert figure.axes[0].get_title(loc="left") == "state x" and figure.axes[0].get_xlabel() == "stage"
     failed = not_finite("corridor", "gradient").build().solve(c=np.ones(11))
     assert failed.records == [] and len(failed.plot(tmp_path / "failed.png").axes) == 5
+
+
+def receding():
+    ocp = Problem(steps=30, step=0.1)
+    x, u, now = ocp.state("x", 2), ocp.control("u", lower=-1, upper=1), ocp.parameter("now", 2)
+    aim = ocp.parameter("aim", per_stage=True)
+    ocp.derivative(x=ca.vertcat(x[1], u - 0.1 * x[1] ** 3))
+    ocp.minimize((x[0] - aim) ** 2 + 0.1 * u**2)
+    ocp.constrain("speed", x[1], lower=-0.8, upper=0.8)
+    ocp.constrain("now", x, equals=now, at="start")
+    return ocp.build()
+
+
+def test_a_horizon_that_moves_on_starts_from_the_last_solution():
+    solver, aim = receding(), np.sin(0.1 * np.arange(60))
+    first = solver.solve(now=[2.0, 0.0], aim=aim[:31])
+    start = first.shifted(3)
+    np.testing.assert_array_equal(start.guess["x"][:-3], first.x[3:])
+    np.testing.assert_array_equal(start.guess["x"][-3:], np.tile(first.x[-1], (3, 1)))
+    np.testing.assert_array_equal(start.guess["u"][:-3], first.u[3:])
+    piece = next(piece for piece in first.layout.pieces if piece.name == "speed")
+    np.testing.assert_array_equal(start.point.y[piece.places][:-3], first.point.y[piece.places][3:])
+    np.testing.assert_array_equal(start.point.of_stages, first.point.of_stages)  # parameters stay where they are
+    assert not hasattr(start, "status") and not hasattr(start, "solved")
+    parameters = {"now": first.x[1] + 1e-3, "aim": aim[1:32]}
+    warm, cold = solver.solve(warm_start=first.shifted(), **parameters), solver.solve(**parameters)
+    assert warm.solved and cold.solved and warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.statistics.iterations < cold.statistics.iterations
+    assert solver.solve(first.shifted(), **parameters).solved
+    for steps in (-1, 31, 1.5, True):
+        with pytest.raises(ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
+            first.shifted(steps)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import articulate
-from ..constraint import Constraint, Site, sites
+from ..constraint import Constraint
+from ..demand import Site, sites
 from ..motion import transforms
 from ..scalar import Array, grid, symmetric
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import articulate
-from ..constraint import Constraint, sites
+from ..constraint import Constraint
+from ..demand import sites
 from ..motion import transforms
 from ..scalar import Array, symmetric
 from .efpa import assemble

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..constraint import Constraint, sites
+from ..constraint import Constraint
 from ..crba import blocks
+from ..demand import sites
 from ..kinematics import row_jacobian
 from ..ltl import LTL, transposed
 from ..motion import transforms

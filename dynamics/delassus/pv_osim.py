@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..articulation import Articulation, articulate
-from ..constraint import Constraint, sites
+from ..constraint import Constraint
+from ..demand import sites
 from ..motion import transforms
 from ..scalar import Array
 from ..spatial import Transform

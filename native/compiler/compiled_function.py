@@ -78,16 +78,49 @@ class CompiledFunction:
         results = self._run(rows, count)
         return results[0] if len(results) == 1 else results
 
+    def iterate(self, count: int, *inputs: np.ndarray, carried: int) -> tuple[np.ndarray, ...]:
+        """Evaluate `count` samples one after the other, the first `carried` outputs of each being the first inputs of
+        the next; needs a function compiled with one lane.
+
+        The carried inputs are rows (n,) to start from; the others (count, n), or (1, n) for all samples. The carried
+        outputs are (count + 1, n), the start included, the others (count, m).
+        """
+        self._check_number(inputs)
+        if self.lanes != 1:
+            raise ValueError(f"function '{self.name}' has {self.lanes} lanes, expected 1 to carry a sample to the next")
+        if self.sizes.inputs[:carried] != self.sizes.outputs[:carried]:
+            raise ValueError(
+                f"function '{self.name}': its first {carried} inputs have {self.sizes.inputs[:carried]} entries, "
+                f"its outputs {self.sizes.outputs[:carried]}, expected the same"
+            )
+        starts = [sparsity.to_row(self.name, x) for sparsity, x in zip(self._inputs, inputs[:carried])]
+        rest = [sparsity.to_rows(self.name, x) for sparsity, x in zip(self._inputs[carried:], inputs[carried:])]
+        for sparsity, x in zip(self._inputs[carried:], rest):
+            if len(x) not in (1, count):
+                raise ValueError(
+                    f"function '{self.name}': input '{sparsity.name}' has {len(x)} rows, expected {count} or 1"
+                )
+        paths = [np.concatenate([start, np.empty((count, start.shape[1]))]) for start in starts]
+        others = [np.empty((count, size)) for size in self.sizes.outputs[carried:]]
+        if count:
+            strides = [path.shape[1] for path in paths] + [0 if len(x) == 1 else x.strides[0] // 8 for x in rest]
+            self._evaluate_rows([*paths, *rest], strides, [*(path[1:] for path in paths), *others], count)
+        return *paths, *others
+
     def _check_number(self, inputs: tuple) -> None:
         if len(inputs) != len(self._inputs):
             raise ValueError(f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}")
 
     def _run(self, rows: list[np.ndarray], count: int) -> tuple[np.ndarray, ...]:
         results = tuple([np.empty((count, size)) for size in self.sizes.outputs])
+        self._evaluate_rows(rows, [0 if len(x) == 1 else x.strides[0] // 8 for x in rows], results, count)
+        return results
+
+    def _evaluate_rows(self, rows: list, strides: list[int], results: list | tuple, count: int) -> None:
         memory = self._idle_memory.pop() if self._idle_memory else _CallMemory(self.sizes)
         for i, x in enumerate(rows):
             memory.inputs[i] = _address(x)
-            memory.input_strides[i] = 0 if len(x) == 1 else x.strides[0] // 8
+            memory.input_strides[i] = strides[i]
         for i, y in enumerate(results):
             memory.outputs[i] = _address(y)
         self._evaluate(
@@ -99,7 +132,6 @@ class CompiledFunction:
             memory.work_address,
         )
         self._idle_memory.append(memory)
-        return results
 
 
 class _CallMemory:

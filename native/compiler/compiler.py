@@ -7,13 +7,13 @@ from pathlib import Path
 
 import casadi as ca
 
+from ..progress import Progress
 from .compiled_function import CompiledFunction
 from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
 from .lowering import Lowering
 from .object_cache import ObjectCache, default_folder
 from .program import contract, without_unused
-from .progress import BuildProgress
 from .recording import CompileError, expanded, record
 from .residence import plan
 from .vector_math import definitions
@@ -65,7 +65,7 @@ def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple
     frame, pieces = plan(program, sum(inputs), sum(outputs), processor.registers_for(lanes))
     lowering = Lowering(program, lanes)
     assembler = Assembler(optimize)
-    with BuildProgress(name, len(pieces)) as progress:
+    with Progress(f"compiling {name}", len(pieces)) as progress:
         driver = driver_module(frame, inputs, outputs, len(pieces), lanes)
         mathematics = definitions(set(program.operations), lanes, processor.fused)
         objects = [assembler.object_code(driver), assembler.object_code(mathematics)]

@@ -9,7 +9,8 @@ the `sizes.inputs[i]` doubles at `inputs[i] + s * input_strides[i]`, and likewis
 doubles, and rows are contiguous. An input stride of 0 gives every sample the same row. An output whose
 pointer is null is not written. `work` holds `sizes.work` doubles, which need no alignment and no initial
 value; it is all the memory the call uses, so calls with different `work` may run at the same time. Outputs
-must not overlap inputs.
+must not overlap inputs, but for one case: with one lane the samples run one after the other, each read before it is
+written, so that an output's row may be the row of an input for the next sample (`CompiledFunction.iterate`).
 
 Inside, `lanes` samples at a time go through a frame (see `residence`): gathered from rows to slots, run
 through the pieces, scattered from slots to rows. Where the last group is short, its idle lanes repeat the

@@ -4,53 +4,90 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "kernels.hpp"
 #include "program.hpp"
 
 namespace trisweep {
 
-// - mu sum log(gap) at any v: the logarithm of a product of several gaps at a time
-inline double barrier_value(const Program& program, const double* v, double mu) {
-    constexpr int TOGETHER = 8;
+// The sum of the logarithms of the gaps at v, NaN where one is not positive. The exponents are added and the mantissas
+// multiplied, so that few logarithms are taken.
+inline double sum_of_logarithms(const Bounds& bounds, const double* v) {
+    typedef long long words __attribute__((vector_size(W * sizeof(long long)), may_alias));
+    constexpr int TOGETHER = 512;  // mantissas from 1 to 2 whose product is finite
+    constexpr double LOG_2 = 0.693147180559945309417232;
+    const words mantissa = (1LL << 52) - 1 - words{}, one = (1023LL << 52) - words{};
+    words exponents{};
+    vec outside{};
     double value = 0.0;
-    for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; i += TOGETHER) {
-            double product = 1.0;
-            for (int k = i; k < std::min(i + TOGETHER, b->count); ++k) product *= b->sign * (v[b->at[k]] - b->bound[k]);
-            value -= std::log(product);
+    for (int first = 0; first < bounds.size; first += TOGETHER * W) {
+        vec product = 1.0 - vec{};
+        for (int i = first; i < std::min(first + TOGETHER * W, bounds.size); i += W) {
+            const vec gap = bounds.gaps(v, i);
+            const words bits = reinterpret_cast<const words&>(gap);
+            const words digits = (bits & mantissa) | one;
+            exponents += (bits >> 52) - 1023;
+            product *= reinterpret_cast<const vec&>(digits);
+            outside = gap > 0.0 ? outside : 1.0 - vec{};
         }
-    return mu * value;
+        for (int k = 0; k < W; ++k) value += std::log(product[k]);
+    }
+    long long exponent = 0;
+    for (int k = 0; k < W; ++k) {
+        if (outside[k] != 0.0) return std::numeric_limits<double>::quiet_NaN();
+        exponent += exponents[k];
+    }
+    return value + LOG_2 * double(exponent);
+}
+
+// - mu sum log(gap) at any v
+inline double barrier_value(const Program& program, const double* v, double mu) {
+    return -mu * (sum_of_logarithms(program.lower, v) + sum_of_logarithms(program.upper, v));
 }
 
 // h += gradient of the barrier, sigma = its primal-dual curvature
 inline void add_barrier_terms(const Program& program, double mu, double* h, double* sigma) {
-    std::fill_n(sigma, program.size_v, 0.0);
-    for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; ++i) {
-            h[b->at[i]] -= b->sign * mu * b->inverse[i];
-            sigma[b->at[i]] += b->dual[i] * b->inverse[i];
+    fill_zero(program.size_v, sigma);
+    for (const Bounds* b : {&program.lower, &program.upper}) {
+        const double slope = b->sign * mu;
+        for (int i = 0; i < b->size; i += W) {
+            const vec inverse = load(b->inverse + i);
+            store(h + i, load(h + i) - slope * inverse);
+            store(sigma + i, load(sigma + i) + load(b->dual + i) * inverse);
         }
+    }
+}
+
+// h -= the bounds' multipliers
+inline void subtract_duals(const Program& program, double* h) {
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) store(h + i, load(h + i) - b->sign * load(b->dual + i));
 }
 
 // Steps of the bounds' multipliers that go with dv.
 inline void find_dual_steps(Program& program, const double* dv, double mu) {
     for (Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; ++i)
-            b->step[i] = b->inverse[i] * (mu - b->dual[i] * b->sign * dv[b->at[i]]) - b->dual[i];
+        for (int i = 0; i < b->size; i += W) {
+            const vec dual = load(b->dual + i);
+            store(b->step + i, load(b->inverse + i) * (mu - dual * (b->sign * load(dv + i))) - dual);
+        }
 }
 
 // The largest step in (0, 1] that keeps the share 1 - tau of every gap.
 inline double largest_primal_step(const Program& program, const double* dv, double tau) {
     double fastest = tau;
     for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; ++i) fastest = std::max(fastest, -b->sign * dv[b->at[i]] * b->inverse[i]);
+        fastest = std::max(fastest, largest_over(b->size, [=](int i) { return -b->sign * load(dv + i) * load(b->inverse + i); }));
     return tau / fastest;
 }
 
 inline double largest_dual_step(const Program& program, double tau) {
     double fastest = tau;
     for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; ++i) fastest = std::max(fastest, -b->step[i] / b->dual[i]);
+        fastest = std::max(fastest, largest_over(b->size, [=](int i) {
+            return -load(b->step + i) / (load(b->dual + i) + (1.0 - load(b->there + i)));
+        }));
     return tau / fastest;
 }
 
@@ -58,32 +95,38 @@ inline double largest_dual_step(const Program& program, double tau) {
 inline void take_dual_steps(Program& program, double alpha, double mu) {
     constexpr double FACTOR = 1e10;
     for (Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->count; ++i) {
-            const double primal = mu * b->inverse[i];
-            b->dual[i] = std::clamp(b->dual[i] + alpha * b->step[i], primal / FACTOR, primal * FACTOR);
+        for (int i = 0; i < b->size; i += W) {
+            const vec primal = mu * load(b->inverse + i), next = load(b->dual + i) + alpha * load(b->step + i);
+            const vec raised = larger(next, primal / FACTOR), most = primal * FACTOR;
+            store(b->dual + i, raised < most ? raised : most);
         }
 }
 
-// Move v inside its bounds by `push`, relative to the size of the bound and of the distance between the two (Sec. 3.6).
-inline void push_inside(const Program& program, double push, double* v, double* other_gap) {
-    std::fill_n(other_gap, program.size_v, INFINITY);
-    for (int i = 0; i < program.upper.count; ++i) other_gap[program.upper.at[i]] = program.upper.bound[i];
-    for (int i = 0; i < program.lower.count; ++i) {
-        const int at = program.lower.at[i];
-        const double bound = program.lower.bound[i];
-        double margin = push * std::max(1.0, std::fabs(bound));
-        if (other_gap[at] < INFINITY) margin = std::min(margin, push * (other_gap[at] - bound));
-        v[at] = std::max(v[at], bound + margin);
-    }
-    std::fill_n(other_gap, program.size_v, -INFINITY);
-    for (int i = 0; i < program.lower.count; ++i) other_gap[program.lower.at[i]] = program.lower.bound[i];
-    for (int i = 0; i < program.upper.count; ++i) {
-        const int at = program.upper.at[i];
-        const double bound = program.upper.bound[i];
-        double margin = push * std::max(1.0, std::fabs(bound));
-        if (other_gap[at] > -INFINITY) margin = std::min(margin, push * (bound - other_gap[at]));
-        v[at] = std::min(v[at], bound - margin);
-    }
+// The largest difference of gap times multiplier from `target`.
+inline double complementarity_error(const Program& program, double target) {
+    double worst = 0.0;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        worst = std::max(worst, largest_over(b->size, [=](int i) {
+            return magnitude(load(b->gap + i) * load(b->dual + i) - target * load(b->there + i));
+        }));
+    return worst;
+}
+
+inline int bound_count(const Program& program) { return program.lower.count + program.upper.count; }
+
+// Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
+// the two (Sec. 3.6).
+inline void push_inside(const Program& program, double push, int first, double* v) {
+    const auto margin = [&](const Bounds& b, const Bounds& other, int i) {
+        const double alone = push * std::max(1.0, std::fabs(b.bound[i]));
+        if (i >= other.size || other.there[i] == 0.0) return alone;
+        return std::min(alone, push * std::fabs(other.bound[i] - b.bound[i]));
+    };
+    const Bounds &lower = program.lower, &upper = program.upper;
+    for (int i = first; i < lower.size; ++i)
+        if (lower.there[i] != 0.0) v[i] = std::max(v[i], lower.bound[i] + margin(lower, upper, i));
+    for (int i = first; i < upper.size; ++i)
+        if (upper.there[i] != 0.0) v[i] = std::min(v[i], upper.bound[i] - margin(upper, lower, i));
 }
 
 }  // namespace trisweep

@@ -23,7 +23,7 @@ public:
         arena.build([this](Arena& a) {
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &start, &start_low, &start_high})
                 *vector = a.vector(program.size_v);
-            start_y = a.vector(program.size_y);
+            start_y = a.vector(program.size_y), start_place = a.vector(program.size_place);
         });
         point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
     }
@@ -95,7 +95,10 @@ public:
                 return PyErr_CheckSignals() != 0;
             };
             const auto begin = Stopwatch::clock::now();
-            status = prepare() ? point.run() : Status::not_finite;
+            program.copy_place(start_place);
+            status = prepare(false) ? point.run(true) : Status::not_finite;
+            if ((status == Status::infeasible || status == Status::stalled) && scale_anew())
+                program.set_place(start_place), status = prepare(true) ? point.run(true) : Status::not_finite;
             seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         }
         if (status == Status::interrupted) PyErr_Clear();
@@ -119,15 +122,12 @@ public:
         out["inequalities_residual"] = new_array({c}, to_c);
         out["row_scale"] = new_array({x + g + c}, to_scale);  // of dynamics, equalities, inequalities
         double *scale_b = to_scale, *scale_g = scale_b + x, *scale_c = scale_g + g;
-        std::vector<double> low_dual(program.size_v), high_dual(program.size_v);
-        for (int i = 0; i < program.lower.count; ++i) low_dual[program.lower.at[i]] = program.lower.dual[i];
-        for (int i = 0; i < program.upper.count; ++i) high_dual[program.upper.at[i]] = program.upper.dual[i];
         const double f = horizon.objective_scale;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int i = 0; i < s.nu + s.nx; ++i) {
                 const int at = s.at_z + (i < s.nu ? i : s.up + i - s.nu);
-                *to_z++ = point.v[at], *to_low++ = low_dual[at] / f, *to_high++ = high_dual[at] / f;
+                *to_z++ = point.v[at], *to_low++ = program.lower.dual[at] / f, *to_high++ = program.upper.dual[at] / f;
             }
             for (int i = s.at_x; k && i < s.at_x + s.nx; ++i) {
                 *to_lambda++ = point.y[i] * horizon.dynamics_scale[i] / f;
@@ -197,16 +197,15 @@ private:
     }
 
     // The starting point (Wächter and Biegler 2006, Sec. 3.6): scaling, v inside its bounds, slacks, multipliers, mu.
-    bool prepare() {
+    bool prepare(bool scaled) {
         const Settings& settings = point.settings;
         std::copy_n(start, program.size_v, point.v);
         std::copy_n(low, program.size_v, scaled_low);
         std::copy_n(high, program.size_v, scaled_high);
         program.set_bounds(scaled_low, scaled_high);
         const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
-        push_inside(program, push, point.v, scaled_low);
-        constexpr double LARGEST_DERIVATIVE = 100.0;
-        if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        push_inside(program, push, 0, point.v);
+        if (!scaled && !scale()) return false;
         std::copy_n(low, program.size_v, scaled_low);
         for (int i = 0; i < horizon.size_c; ++i) {
             scaled_low[program.at_slack() + i] *= horizon.inequality_scale[i];
@@ -217,15 +216,27 @@ private:
         program.set_bounds(scaled_low, scaled_high);
         double* slack = point.v + program.at_slack();
         std::fill_n(slack, horizon.size_c, 0.0);
-        double objective;
-        if (!program.evaluate(point.v, objective, point.r)) return false;
-        std::copy_n(point.r + program.at_nu(), horizon.size_c, slack);
-        push_inside(program, push, point.v, scaled_low);
+        if (!program.evaluate(point.v, point.f, point.r)) return false;
+        double* r_c = point.r + program.at_nu();
+        std::copy_n(r_c, horizon.size_c, slack);
+        push_inside(program, push, program.at_slack(), point.v);
+        for (int i = 0; i < horizon.size_c; ++i) r_c[i] -= slack[i];
         if (settings.warm_start) return take_multipliers();
-        std::fill_n(program.lower.dual, program.lower.count, 1.0);
-        std::fill_n(program.upper.dual, program.upper.count, 1.0);
+        for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
         point.mu = settings.initial_barrier;
-        return point.estimate_multipliers();
+        return point.estimate_multipliers(!scaled);
+    }
+
+    bool scale() {
+        Stopwatch watch(point.times.functions);
+        ++point.times.evaluations, ++point.times.differentiations;
+        return program.scale(point.v, LARGEST_DERIVATIVE);
+    }
+
+    // Where a solve failed with rows much steeper than at its start, which no slope there foretold: scale them by both.
+    bool scale_anew() {
+        bool changed = false;
+        return program.scale_further(point.v, LARGEST_DERIVATIVE, 0.5, changed) && changed;
     }
 
     // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
@@ -237,13 +248,14 @@ private:
         double sum = 0.0;
         program.refresh_gaps(point.v);
         for (Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) {
-                const int slack = b->at[i] - program.at_slack();
+            for (int i = 0; i < b->size; ++i) {
+                if (b->there[i] == 0.0) continue;
+                const int slack = i - program.at_slack();
                 const double scale = slack < 0 ? f : f / horizon.inequality_scale[slack];
-                b->dual[i] = std::max(scale * (b->sign > 0 ? start_low : start_high)[b->at[i]], 1e-12);
+                b->dual[i] = std::max(scale * (b->sign > 0 ? start_low : start_high)[i], 1e-12);
                 sum += b->dual[i] * b->gap[i];
             }
-        const int bounds = program.lower.count + program.upper.count;
+        const int bounds = bound_count(program);
         const double smallest = point.settings.tolerance / 10.0;
         point.mu = std::clamp(bounds ? sum / bounds : 0.0, smallest, std::max(smallest, point.settings.initial_barrier));
         return true;
@@ -278,8 +290,8 @@ private:
     InteriorPoint point;
     Restoration restoration;
     Arena arena;
-    static constexpr double WARM_PUSH = 1e-8;
-    double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y;
+    static constexpr double WARM_PUSH = 1e-8, LARGEST_DERIVATIVE = 100.0;
+    double *low, *high, *scaled_low, *scaled_high, *start, *start_low, *start_high, *start_y, *start_place;
     std::vector<Record> records_made;
     Status status = Status::stalled;
     double seconds = 0.0;
@@ -332,6 +344,7 @@ void bind_interior_point(nb::module_& m) {
         .def_rw("seconds", &Settings::seconds)
         .def_rw("initial_barrier", &Settings::initial_barrier)
         .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("adaptive", &Settings::adaptive)
         .def_rw("threads", &Settings::threads)
         .def_rw("warm_start", &Settings::warm_start);
     nb::class_<Solver>(m, "InteriorPoint", "The interior point on a horizon; `trisweep.ocp` is its public face.")

@@ -16,6 +16,7 @@ public:
     explicit Elastic(OptimalControl& base) : base(base) {
         size_v = base.size_v + 2 * base.size_y;
         size_y = base.size_y;
+        size_place = base.size_place ? base.size_place + base.size_v : 0;
         variables = base.variables + 2 * base.rows;
         rows = base.rows;
         arena.build([this](Arena& a) { lay_out(a); });
@@ -38,14 +39,12 @@ public:
         std::fill_n(p, 2 * base.size_y, 0.0);
         lower.count = base.lower.count;
         for (int i = 0; i < base.size_y; ++i) {
+            for (int at : {at_p() + i, at_n() + i}) lower.set(at, real_row[i], 0.0);
             if (!real_row[i]) continue;
             const double half = (mu - RHO * r[i]) / (2.0 * RHO);
             n[i] = half + std::sqrt(half * half + mu * r[i] / (2.0 * RHO));
             p[i] = r[i] + n[i];
-            for (int at : {at_p() + i, at_n() + i}) {
-                lower.at[lower.count] = at, lower.bound[lower.count] = 0.0;
-                lower.dual[lower.count++] = mu / elastic_v[at];
-            }
+            for (int at : {at_p() + i, at_n() + i}) lower.dual[at] = mu / elastic_v[at];
         }
     }
 
@@ -77,6 +76,18 @@ public:
         for (int i = 0; i < base.size_v; ++i) reference[i] -= v[i];
         base.recentre(v);
         for (int i = 0; i < base.size_v; ++i) reference[i] += v[i];
+    }
+
+    void copy_place(double* to) const override {
+        if (!size_place) return;
+        base.copy_place(to);
+        std::copy_n(reference, base.size_v, to + base.size_place);
+    }
+
+    void set_place(const double* from) override {
+        if (!size_place) return;
+        base.set_place(from);
+        std::copy_n(from + base.size_place, base.size_v, reference);
     }
 
     const double* gradient() const override { return gradient_v; }
@@ -143,9 +154,11 @@ public:
 
 private:
     static void inherit(const Bounds& from, Bounds& to) {
-        to.count = from.count;
-        for (int i = 0; i < from.count; ++i)
-            to.at[i] = from.at[i], to.bound[i] = from.bound[i], to.dual[i] = std::min(from.dual[i], RHO);
+        to.count = 0;
+        for (int i = 0; i < from.size; ++i) {
+            to.set(i, from.there[i] != 0.0, from.bound[i]);
+            to.dual[i] = std::min(from.dual[i], RHO);
+        }
     }
 
     int at_p() const { return base.size_v; }

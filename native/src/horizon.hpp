@@ -71,6 +71,9 @@ public:
         }
         arena.build([this](Arena& a) { lay_out(a); });
         for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
+        opened_by.assign(riccati.stages.size(), -1);
+        for (std::size_t i = this->blocks.size(); i-- > 0;)
+            std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
         set_threads(1);
     }
 
@@ -79,7 +82,6 @@ public:
         threads.resize(count);
         work.resize(count);
         for (std::vector<double>& each : work) each.resize(most_work);
-        fault.resize(count);
     }
 
     // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
@@ -106,7 +108,8 @@ public:
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
     // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; `faulty_row` is then -1.
     bool differentiate(const double* z, const Multipliers& m) {
-        for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
         fill_zero(padded(riccati.size_z), gradient);
         bool finite = true;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -117,13 +120,18 @@ public:
                 double* results[] = {jacobian_rows[i] + first * jacobian, hessian_rows[i] + first * hessian};
                 const std::int64_t strides[] = {jacobian, hessian};
                 call(block, first, last, block.derivatives, z, weight_rows[i], results, strides, work);
-                int bad = -1;
                 for (int k = first; k < last; ++k)
-                    if (!scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian) && bad < 0)
-                        bad = k;
-                return bad;
+                    scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
+                const auto faulty = [&](int begin, int end) {
+                    return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
+                           !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
+                };
+                if (!faulty(first, last)) return -1;
+                int k = first;
+                while (!faulty(k, k + 1)) ++k;
+                return k;
             });
-            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault(), faulty_row = -1;
+            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault.load(), faulty_row = -1;
             finite &= here;
         }
         return finite;
@@ -198,30 +206,28 @@ private:
     // its first; the runs begin at whole groups of lanes. True where no run has a fault.
     template <class Job>
     bool share_stages(const Block& block, const Job& job) {
-        std::fill(fault.begin(), fault.end(), -1);
-        const int groups = (block.count + block.lanes - 1) / block.lanes, shares = threads.count();
-        if (groups < shares) {
-            fault[0] = job(0, block.count, work[0].data());
+        const int groups = (block.count + block.lanes - 1) / block.lanes;
+        const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
+        first_fault.store(block.count, std::memory_order_relaxed);
+        const auto run = [&](int first, int last, int thread) {
+            const int bad = job(first, last, work[thread].data());
+            for (int worst = first_fault.load(); bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {}
+        };
+        if (threads.count() == 1 || groups == 1) {
+            run(0, block.count, 0);
         } else {
-            threads.run([&](int i) {
-                const int first = groups * i / shares * block.lanes;
-                const int last = std::min(groups * (i + 1) / shares * block.lanes, block.count);
-                fault[i] = job(first, last, work[i].data());
+            threads.run(pieces, [&](int piece, int thread) {
+                const auto edge = [&](std::int64_t i) { return int(groups * i / pieces) * block.lanes; };
+                run(edge(piece), std::min(edge(piece + 1), block.count), thread);
             });
         }
-        return first_fault() < 0;
-    }
-
-    int first_fault() const {
-        for (int k : fault)
-            if (k >= 0) return k;
-        return -1;
+        return first_fault.load() == block.count;
     }
 
     // The row, of the first stage at fault in block i, whose value is not finite.
     void find_row(int i) {
-        const double* row = value_rows[i] + std::ptrdiff_t(first_fault()) * blocks[i].rows();
-        faulty_block = i, faulty_stage = blocks[i].first + first_fault();
+        const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
+        faulty_block = i, faulty_stage = blocks[i].first + first_fault.load();
         for (faulty_row = 0; std::fabs(row[faulty_row]) <= 1e300;) ++faulty_row;
     }
 
@@ -305,37 +311,36 @@ private:
         places.push_back(std::move(p));
     }
 
-    bool scatter(int i, int stage, const double* jacobian, const double* hessian) {
+    void scatter(int i, int stage, const double* jacobian, const double* hessian) {
         const Places& p = places[i];
         const Block& block = blocks[i];
         Riccati::Stage& s = riccati.stages[stage];
-        double check = 0.0;
-        for (std::size_t t = 0; t < p.gradient.size(); ++t) {
-            const double entry = objective_scale * jacobian[p.from_gradient[t]];
-            gradient[s.at_z + p.gradient[t]] += entry, check += entry;
-        }
+        for (std::size_t t = 0; t < p.gradient.size(); ++t)
+            gradient[s.at_z + p.gradient[t]] += objective_scale * jacobian[p.from_gradient[t]];
         if (block.next) {
             double* E = riccati.stages[block.child + stage - block.first].E;
-            for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]], check += E[p.next[t]];
+            for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]];
         }
         const double* equality = equality_scale + at_equality(block, stage);
         for (std::size_t t = 0; t < p.equality.size(); ++t)
-            s.G[p.equality[t]] = equality[p.equality_row[t]] * jacobian[p.from_equality[t]], check += s.G[p.equality[t]];
+            s.G[p.equality[t]] = equality[p.equality_row[t]] * jacobian[p.from_equality[t]];
         const double* inequality = inequality_scale + at_inequality(block, stage);
         double* rows = inequality_rows[stage];
         for (std::size_t t = 0; t < p.inequality.size(); ++t)
-            rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]], check += rows[p.inequality[t]];
-        for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t], check += hessian[t];
-        return std::fabs(check) <= 1e300;
+            rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]];
+        if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
+        for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t];
     }
 
     Arena arena;
     std::vector<Places> places;
+    std::vector<int> opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
     Threads threads;
     std::int64_t most_work = 0;             // doubles of work area
     std::vector<std::vector<double>> work;  // of each thread
-    std::vector<int> fault;                 // of each thread: the first stage at fault, or -1
+    static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
+    std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
     double *moved_x, *moved_own;
 };
 

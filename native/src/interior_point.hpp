@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "adaptive_barrier.hpp"
 #include "barrier.hpp"
 #include "filter.hpp"
 #include "program.hpp"
@@ -64,23 +65,26 @@ public:
 
     double *v, *y, *r;  // the point, its multipliers and its residual
     double f = 0.0, mu = 0.0;
+    double violation_factor = 1e4;  // of the violation at the start: no step may lead beyond
     double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;
     Stopwatch::clock::time_point deadline = Stopwatch::clock::time_point::max();
 
-    // From v, y and the duals of the bounds, with mu: to a solution.
-    Status run() {
-        if (!evaluate(v, f, r)) return Status::not_finite;
+    // From v, y and the duals of the bounds, with mu: to a solution. `evaluated`: f and r are those of v already.
+    Status run(bool evaluated = false) {
+        if (!evaluated && !evaluate(v, f, r)) return Status::not_finite;
         program.refresh_gaps(v);
-        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_entry(program.size_v, v));
+        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
         violation = violation_of(r);
         least_violation = 1e-4 * std::max(1.0, violation);
-        most_violation = 1e4 * std::max(1.0, violation);
+        most_violation = violation_factor * std::max(1.0, violation);
         filter.reset(most_violation);
         std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
         refinement.reset();
         watchdog.reset();
         filter_resets = filter_rejections = 0;
+        adaptive.start(settings.adaptive && bound_count(program) > 0);
+        most_mu = MOST_MU * AdaptiveBarrier::mean_complementarity(program);
         tiny = false;
         taken = {};
         if (!differentiate()) return Status::not_finite;
@@ -88,7 +92,7 @@ public:
             measure();
             const bool enough = note();
             if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
-            if (largest_entry(program.size_v, v) > DIVERGED) return Status::unbounded;
+            if (largest_size(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iterations;
             if (Stopwatch::clock::now() > deadline) return Status::seconds;
@@ -108,20 +112,21 @@ public:
         }
     }
 
-    // Multipliers of the constraints by least squares at v (eq. 36), zero where they come out large.
-    bool estimate_multipliers() {
+    // Multipliers of the constraints by least squares at v (eq. 36), zero where they come out large. `differentiated`:
+    // gradient and J are those of v already.
+    bool estimate_multipliers(bool differentiated = false) {
         std::fill_n(y, program.size_y, 0.0);
-        if (!differentiate()) return false;
+        if (!differentiated && !differentiate()) return false;
+        Stopwatch watch(times.linear);
         program.clear_hessian();
         std::copy_n(program.gradient(), program.size_v, h);
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) h[b->at[i]] -= b->sign * b->dual[i];
+        subtract_duals(program, h);
         std::fill_n(sigma, program.size_v, 1.0);
         program.add_barrier(sigma);
         if (!program.factor(0.0)) return true;
         std::fill_n(r_corrected, program.size_y, 0.0);
         program.direction(h, r_corrected, dv, y);
-        if (!(largest_entry(program.size_y, y) <= LARGEST_ESTIMATE)) std::fill_n(y, program.size_y, 0.0);
+        if (!(largest_size(program.size_y, y) <= LARGEST_ESTIMATE)) std::fill_n(y, program.size_y, 0.0);
         return true;
     }
 
@@ -148,6 +153,8 @@ private:
     static constexpr double DIVERGED = 1e15;        // entries of a point that is taken for one on its way to infinity
     static constexpr double FLAT = 1e-6;            // curvature, of the scaled problem, below which a direction is flat
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr double MOST_MU = 1e3;    // times the mean complementarity at the start
+    static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
     static constexpr int FILTER_REJECTIONS = 5, FILTER_RESETS = 5;
     static constexpr double EPSILON = std::numeric_limits<double>::epsilon();
 
@@ -161,12 +168,6 @@ private:
     struct Reference {
         double violation = 0.0, objective = 0.0, slope = 0.0;
     };
-
-    static double sum_of_sizes(int count, const double* values) {
-        double sum = 0.0;
-        for (int i = 0; i < count; ++i) sum += std::fabs(values[i]);
-        return sum;
-    }
 
     // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
     // down for the last digit of a residual.
@@ -190,42 +191,52 @@ private:
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
         program.add_transposed_product(y, residual);
+        subtract_duals(program, residual);
+        const int bounds = bound_count(program);
         double dual_sum = 0.0;
-        int bounds = 0;
-        for (const Bounds* b : {&program.lower, &program.upper}) {
-            bounds += b->count;
-            for (int i = 0; i < b->count; ++i) residual[b->at[i]] -= b->sign * b->dual[i], dual_sum += b->dual[i];
-        }
+        for (const Bounds* b : {&program.lower, &program.upper})
+            dual_sum += sum_over(b->size, [=](int i) { return load(b->dual + i); });
         constexpr double LARGE = 100.0;
         const double sum = dual_sum + sum_of_sizes(program.size_y, y);
         scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
-        dual_infeasibility = largest_entry(program.size_v, residual);
-        infeasibility = largest_entry(program.size_y, r);
-        complementarity = complementarity_error(0.0);
-    }
-
-    double complementarity_error(double target) const {
-        double worst = 0.0;
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->count; ++i) worst = std::max(worst, std::fabs(b->gap[i] * b->dual[i] - target));
-        return worst;
+        dual_infeasibility = largest_size(program.size_v, residual);
+        infeasibility = largest_size(program.size_y, r);
+        complementarity = complementarity_error(program, 0.0);
     }
 
     double error(double target) const {
-        return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(target) / scale_complementarity});
+        return std::max({dual_infeasibility / scale_dual, infeasibility, complementarity_error(program, target) / scale_complementarity});
     }
 
-    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough.
+    double smallest_mu() const { return settings.tolerance / 10.0; }
+
+    // A new barrier problem: what was learnt of the last one does not hold for it.
+    void set_barrier(double value) {
+        mu = std::max(smallest_mu(), value);
+        filter.reset(most_violation);
+        watchdog.reset();
+        filter_resets = filter_rejections = 0;
+        tiny = false;
+    }
+
+    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough; where mu is free, `find_direction`
+    // chooses it.
     void update_barrier() {
-        const double smallest = settings.tolerance / 10.0;
-        while (mu > smallest && (error(mu) <= settings.barrier_error * mu || tiny)) {
-            mu = std::max(smallest, std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
-            filter.reset(most_violation);
-            watchdog.reset();
-            filter_resets = filter_rejections = 0;
-            tiny = false;
+        if (settings.adaptive && bound_count(program) > 0) {
+            const bool free = adaptive.progress(mean_error()) && !tiny && regularization.delta == 0.0;
+            if (adaptive.free && !free) set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
+            adaptive.free = free;
+            if (adaptive.free) return;
         }
+        while (mu > smallest_mu() && (error(mu) <= settings.barrier_error * mu || tiny))
+            set_barrier(std::min(settings.barrier_factor * mu, std::pow(mu, settings.barrier_power)));
+    }
+
+    // The KKT error as a sum of means, in which no single entry hides the progress of the others.
+    double mean_error() const {
+        return sum_of_sizes(program.size_v, residual) / std::max(1, program.variables) +
+               sum_of_sizes(program.size_y, r) / std::max(1, program.rows) + AdaptiveBarrier::mean_complementarity(program);
     }
 
     // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
@@ -237,25 +248,35 @@ private:
     }
 
     bool find_direction() {
-        std::copy_n(program.gradient(), program.size_v, h);
-        add_barrier_terms(program, mu, h, sigma);
-        barrier_objective = barrier_at(v, f);
+        linearize(adaptive.free ? 0.0 : mu);
         Stopwatch watch(times.linear);
         program.add_barrier(sigma);
         if (!regularization.factor(program)) return false;
         ++times.factorizations;
-        refinement.direction(program, h, r, dv, y_next);
+        if (adaptive.free) {
+            program.direction(h, r, dv, y_next);
+            // A step that a delta has shortened says little of how far mu could fall.
+            if (regularization.delta == 0.0) set_barrier(std::min(most_mu, AdaptiveBarrier::probe(program, dv)));
+            linearize(mu);
+        }
+        barrier_objective = barrier_at(v, f);
+        for (int i = 0; !refinement.direction(program, h, r, dv, y_next) && i < SINGULAR_TRIES; ++i)
+            if (!regularization.increase(program)) return false;
         return true;
+    }
+
+    // h and sigma for this barrier.
+    void linearize(double barrier) {
+        std::copy_n(program.gradient(), program.size_v, h);
+        add_barrier_terms(program, barrier, h, sigma);
     }
 
     // The backtracking filter line search. On success the point, f and r are the new ones.
     bool search() {
         const double tau = std::max(settings.boundary_fraction, 1.0 - mu);
-        double slope = 0.0, relative = 0.0;
-        for (int i = 0; i < program.size_v; ++i) {
-            slope += h[i] * dv[i];
-            relative = std::max(relative, std::fabs(dv[i]) / (1.0 + std::fabs(v[i])));
-        }
+        const double slope = sum_over(program.size_v, [this](int i) { return load(h + i) * load(dv + i); });
+        const double relative = largest_over(
+            program.size_v, [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(v + i))); });
         double alpha = largest_primal_step(program, dv, tau);
         if (relative < 10.0 * EPSILON) return watchdog.reset(), take_tiny_step(alpha);
         if (!watchdog.on) reference = {violation, barrier_objective, slope};
@@ -267,6 +288,7 @@ private:
             if (try_full_step(alpha, tau)) return true;
             watchdog.go_back(program, v, y, r, dv, y_next);
             f = watchdog.f, violation = reference.violation;
+            if (watchdog.hopeless()) return false;
             alpha = 0.5 * watchdog.alpha, first = false, taken.trials = 1;
         }
         for (const double smallest = smallest_step(); first || alpha > smallest; first = false, alpha *= 0.5) {
@@ -302,7 +324,7 @@ private:
         const bool accepted = accept(watchdog.alpha, objective, violation_of(r_trial), rejected);
         if (accepted) watchdog.reset();
         taken.kind = 'w';
-        return (accepted || watchdog.patient()) && take(alpha, dv, y_next, objective, tau);
+        return (accepted || watchdog.patient(alpha)) && take(alpha, dv, y_next, objective, tau);
     }
 
     // trial = v + alpha d, with objective and rows there.
@@ -384,7 +406,7 @@ private:
         double objective;
         taken = {'t', 1, alpha, alpha};
         if (!move(alpha, dv, objective, r_trial)) return false;
-        if (tiny && mu <= settings.tolerance / 10.0) return false;
+        if (tiny && mu <= smallest_mu()) return false;
         tiny = true;
         return take(alpha, dv, y_next, objective, settings.boundary_fraction);
     }
@@ -401,7 +423,7 @@ private:
 
     bool note() {
         return watch({iteration, f, infeasibility, dual_infeasibility, complementarity, mu,
-                      largest_entry(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
+                      largest_size(program.size_v, dv), regularization.delta, taken.alpha_primal, taken.alpha_dual,
                       taken.trials, taken.kind});
     }
 
@@ -409,11 +431,13 @@ private:
     Filter filter;
     Regularization regularization;
     Refinement refinement;
+    AdaptiveBarrier adaptive;
     Watchdog watchdog;
     Taken taken;
     Reference reference;
     bool tiny = false, filter_rejected = false;
     int filter_resets = 0, filter_rejections = 0;
+    double most_mu = INFINITY;
     double rounding = 0.0, violation = 0.0, least_violation = 0.0, most_violation = 0.0, barrier_objective = 0.0;
     double scale_dual = 1.0, scale_complementarity = 1.0;
     double *trial, *dv, *dv_corrected, *h, *sigma, *residual, *y_next, *y_corrected, *r_trial, *r_corrected;

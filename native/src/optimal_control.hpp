@@ -20,6 +20,7 @@ class OptimalControl : public Program {
 public:
     OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
         size_v = riccati.size_z + horizon.size_c;
+        size_place = horizon.charts.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
@@ -37,34 +38,51 @@ public:
     // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) {
         lower.count = upper.count = 0;
-        for (int i = 0; i < size_v; ++i) {
-            if (low[i] > -INFINITY) lower.at[lower.count] = i, lower.bound[lower.count++] = low[i];
-            if (high[i] < INFINITY) upper.at[upper.count] = i, upper.bound[upper.count++] = high[i];
-        }
+        for (int i = 0; i < size_v; ++i) lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
     }
 
-    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there).
+    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
+    // not finite.
     bool scale(const double* z, double largest) {
-        const auto factor = [=](double entry) { return entry > largest ? std::max(largest / entry, 1e-8) : 1.0; };
         horizon.objective_scale = 1.0;
         std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
         std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
         std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
+        bool changed;
+        return scale_further(z, largest, 1.0, changed);
+    }
+
+    // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
+    // Leaves gradient and J at z as `differentiate` would, and no Hessian.
+    bool scale_further(const double* z, double largest, double matters, bool& changed) {
+        constexpr double SMALLEST = 1e-8;
+        changed = false;
+        const auto reduce = [&](double& scale, double entry, int size, double* row) {
+            const double factor = std::max(largest / entry, SMALLEST / scale);
+            if (!(factor < matters)) return;
+            scale *= factor, changed = true;
+            for (int i = 0; i < size; ++i) row[i] *= factor;
+        };
+        applied = 0.0, kept = false;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
-        horizon.objective_scale = factor(largest_entry(riccati.size_z, horizon.gradient));
+        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z, horizon.gradient);
+        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                for (int i = 0; i < child.nx; ++i)
-                    horizon.dynamics_scale[child.at_x + i] = factor(largest_entry(s.n, child.E + i * s.n));
+                for (int i = 0; i < child.nx; ++i) {
+                    double& scale = horizon.dynamics_scale[child.at_x + i];
+                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
+                }
             }
-            for (int i = 0; i < s.ng; ++i) horizon.equality_scale[s.at_g + i] = factor(largest_entry(s.n, s.G + i * s.n));
+            const auto reduce_row = [&](double& scale, double* row) { reduce(scale, largest_entry(s.n, row), s.n, row); };
+            for (int i = 0; i < s.ng; ++i) reduce_row(horizon.equality_scale[s.at_g + i], s.G + i * s.n);
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
-                horizon.inequality_scale[horizon.at_c[k] + i] = factor(largest_entry(s.n, horizon.C(int(k)) + i * s.n));
+                reduce_row(horizon.inequality_scale[horizon.at_c[k] + i], horizon.C(int(k)) + i * s.n);
         }
         return true;
     }
@@ -88,6 +106,8 @@ public:
     }
 
     void recentre(double* v) override { horizon.recentre(v); }
+    void copy_place(double* to) const override { std::copy_n(horizon.stage_parameters, size_place, to); }
+    void set_place(const double* from) override { std::copy_n(from, size_place, horizon.stage_parameters); }
 
     const double* gradient() const override { return gradient_v; }
 

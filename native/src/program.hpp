@@ -14,22 +14,36 @@
 
 namespace trisweep {
 
-// The entries of v that have a lower (sign 1) or an upper bound (sign -1), their bounds and multipliers, and the distances
-// to the bounds at the present point.
+// The lower (sign 1) or the upper bounds (sign -1) of v, their multipliers, and the distances to them at the present point.
+// Along all of v: entries without a bound have `there` 0, a gap of 1 and zeros elsewhere.
 struct Bounds {
     double sign = 1.0;
-    int count = 0;
-    int* at = nullptr;
-    double *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
+    int size = 0, count = 0;  // of v; of the bounds
+    double *there = nullptr, *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
+
+    // The gaps at v from entry i on.
+    vec gaps(const double* v, int i) const {
+        const vec t = load(there + i);
+        return t * (sign * (load(v + i) - load(bound + i))) + (1.0 - t);
+    }
 
     // Set the gaps, and their inverses, to those at v.
     void refresh(const double* v) {
-        for (int i = 0; i < count; ++i) gap[i] = sign * (v[at[i]] - bound[i]), inverse[i] = 1.0 / gap[i];
+        for (int i = 0; i < size; i += W) {
+            const vec here = gaps(v, i);
+            store(gap + i, here), store(inverse + i, load(there + i) / here);
+        }
+    }
+
+    void set(int i, bool is_there, double value) {
+        there[i] = is_there, bound[i] = is_there ? value : 0.0;
+        dual[i] = step[i] = inverse[i] = 0.0, gap[i] = 1.0;
+        count += is_there;
     }
 
     void lay_out(Arena& a, int room) {
-        at = a.indices(room);
-        for (double** vector : {&bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);
+        size = room;
+        for (double** vector : {&there, &bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);
     }
 };
 
@@ -39,6 +53,7 @@ public:
 
     int size_v = 0, size_y = 0;    // lengths of v and y, gaps included
     int variables = 0, rows = 0;   // without the gaps
+    int size_place = 0;
     Bounds lower, upper;
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
@@ -50,6 +65,9 @@ public:
     virtual bool differentiate(const double* v, const double* y) = 0;
     // Change to coordinates whose origin is v, where v lies on a manifold.
     virtual void recentre(double*) {}
+    // The coordinates themselves (size_place), for who wants to come back to a point in them.
+    virtual void copy_place(double*) const {}
+    virtual void set_place(const double*) {}
     virtual const double* gradient() const = 0;
     // out += J' y
     virtual void add_transposed_product(const double* y, double* out) const = 0;

@@ -14,12 +14,16 @@ public:
 
     bool factor(Program& program) {
         delta = 0.0;
-        if (program.factor(0.0)) return true;
-        delta = last == 0.0 ? FIRST : std::max(SMALLEST, DECREASE * last);
-        while (!program.factor(delta)) {
-            delta *= last == 0.0 ? FIRST_INCREASE : INCREASE;
+        return program.factor(0.0) || increase(program);
+    }
+
+    // The next larger delta that serves.
+    bool increase(Program& program) {
+        do {
+            delta = delta == 0.0 ? (last == 0.0 ? FIRST : std::max(SMALLEST, DECREASE * last))
+                                 : delta * (last == 0.0 ? FIRST_INCREASE : INCREASE);
             if (delta > LARGEST) return false;
-        }
+        } while (!program.factor(delta));
         last = delta;
         return true;
     }

@@ -14,6 +14,7 @@ struct Settings {
     double barrier_error = 10.0;        // kappa_epsilon: a barrier problem is solved to this times mu
     double boundary_fraction = 0.99;    // tau_min: share of the way to a bound that a step may go, at least
     double bound_push = 1e-2;           // kappa_1 = kappa_2: how far inside its bounds the start is moved
+    bool adaptive = false;              // choose mu from iteration to iteration
     int threads = 1;                    // that evaluate the stages' functions
     bool warm_start = false;            // take multipliers and barrier from the previous solution
 };

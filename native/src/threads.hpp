@@ -1,8 +1,9 @@
-// A few threads that wait, asleep, for pieces of work that may be done at the same time.
+// A few threads that share the pieces of a piece of work. The caller takes part: it never waits for a thread that is still
+// waking up, only for pieces that others have begun. Between uses the threads sleep.
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <thread>
 #include <vector>
 
@@ -20,52 +21,67 @@ public:
     void resize(int wanted) {
         if (wanted == count()) return;
         dismiss();
-        leaving = false;
-        for (int i = 1; i < wanted; ++i) workers.emplace_back([this, i, seen = turn.load()] { serve(i, seen); });
+        leaving.store(false);
+        for (int i = 1; i < wanted; ++i) workers.emplace_back([this, i] { serve(i); });
     }
 
-    // work(i) for i = 0 ... count() - 1, each on a thread of its own; returns when all are done.
+    // work(piece, thread) for every piece, at most MOST_PIECES of them, each on one of the threads; returns when all are done.
     template <class Work>
-    void run(const Work& work) {
-        if (workers.empty()) return work(0);
+    void run(int pieces, const Work& work) {
         context = &work;
-        call = [](const void* context, int i) { (*static_cast<const Work*>(context))(i); };
-        busy.store(int(workers.size()), std::memory_order_relaxed);
-        turn.fetch_add(1, std::memory_order_release);
-        turn.notify_all();
-        work(0);
-        for (int i = 0; i < PATIENCE; ++i)
-            if (busy.load(std::memory_order_acquire) == 0) return;
-        for (int left; (left = busy.load(std::memory_order_acquire)) != 0;) busy.wait(left, std::memory_order_acquire);
+        call = [](const void* context, int piece, int thread) { (*static_cast<const Work*>(context))(piece, thread); };
+        done.store(0, std::memory_order_relaxed);
+        const std::uint64_t turn = (ticket.load(std::memory_order_relaxed) >> TURN) + 1;
+        ticket.store(turn << TURN | std::uint64_t(pieces) << PIECES, std::memory_order_release);
+        ticket.notify_all();
+        take_pieces(0);
+        for (int left = PATIENCE; done.load(std::memory_order_acquire) < pieces; --left)
+            if (left < 0) std::this_thread::yield();
     }
+
+    static constexpr int MOST_PIECES = 0xffff;
 
 private:
-    static constexpr int PATIENCE = 20000;  // looks at what is left before the caller too goes to sleep
+    // A ticket says which turn it is, how many pieces that has, and which is the next one to be taken.
+    static constexpr int TURN = 32, PIECES = 16;
+    static constexpr std::uint64_t MASK = 0xffff;
+    static constexpr int PATIENCE = 20000;  // looks before a thread gives its core to others
 
-    void serve(int i, unsigned seen) {
-        for (;;) {
-            turn.wait(seen, std::memory_order_acquire);
-            seen = turn.load(std::memory_order_acquire);
-            if (leaving) return;
-            call(context, i);
-            if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) busy.notify_one();
+    void take_pieces(int thread) {
+        std::uint64_t now = ticket.load(std::memory_order_acquire);
+        while ((now & MASK) < (now >> PIECES & MASK)) {
+            if (!ticket.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+            call(context, int(now & MASK), thread);
+            done.fetch_add(1, std::memory_order_release);
+            now = ticket.load(std::memory_order_acquire);
+        }
+    }
+
+    void serve(int thread) {
+        while (!leaving.load(std::memory_order_acquire)) {
+            const std::uint64_t seen = ticket.load(std::memory_order_acquire);
+            if ((seen & MASK) < (seen >> PIECES & MASK))
+                take_pieces(thread);
+            else
+                ticket.wait(seen, std::memory_order_acquire);
         }
     }
 
     void dismiss() {
-        leaving = true;
-        turn.fetch_add(1, std::memory_order_release);
-        turn.notify_all();
+        leaving.store(true);
+        const std::uint64_t turn = (ticket.load() >> TURN) + 1;
+        ticket.store(turn << TURN);
+        ticket.notify_all();
         for (std::thread& worker : workers) worker.join();
         workers.clear();
     }
 
     std::vector<std::thread> workers;
-    std::atomic<unsigned> turn{0};
-    std::atomic<int> busy{0};
+    std::atomic<std::uint64_t> ticket{0};
+    std::atomic<int> done{0};
+    std::atomic<bool> leaving{false};
     const void* context = nullptr;
-    void (*call)(const void*, int) = nullptr;
-    bool leaving = false;
+    void (*call)(const void*, int, int) = nullptr;
 };
 
 }  // namespace trisweep

@@ -1,6 +1,7 @@
 // The watchdog of Chamberlain, Powell, Lemarechal and Pedersen 1982, as IPOPT has it: after several iterations with short
 // steps, a few full steps are taken on trial. If one of them is acceptable, seen from where they began, it stays; otherwise
-// the search goes back there and shortens the first of them.
+// the search goes back there and shortens the first of them. Every time that happens it will take more steps on trial the
+// next time.
 #pragma once
 
 #include <algorithm>
@@ -11,39 +12,45 @@ namespace trisweep {
 
 class Watchdog {
 public:
-    static constexpr int TRIGGER = 10, TRIALS = 3;  // short steps before it starts; full ones on trial
+    static constexpr int TRIGGER = 10;                       // short steps before it starts
+    static constexpr int FEWEST_TRIALS = 3, MOST_TRIALS = 24;  // full ones on trial
+    static constexpr double LEAST_STEP = 1e-4;                 // to the next bound, which a trial is not worth
 
     explicit Watchdog(const Program& program) {
         size_v = program.size_v, size_y = program.size_y;
         arena.build([&](Arena& a) {
             v = a.vector(size_v), dv = a.vector(size_v);
             y = a.vector(size_y), y_next = a.vector(size_y), r = a.vector(size_y);
-            lower = a.vector(size_v), upper = a.vector(size_v);
+            lower = a.vector(size_v), upper = a.vector(size_v), place = a.vector(program.size_place);
         });
     }
 
     bool on = false;
     double f = 0.0, alpha = 0.0;
 
-    void reset() { on = false, shortened = 0; }
-    void note(int trials) { shortened = trials == 1 ? 0 : shortened + (trials > 2); }
+    void reset() { on = false, shortened = 0, trials = FEWEST_TRIALS; }
+    // How many step lengths a search has tried.
+    void note(int lengths) { shortened = lengths == 1 ? 0 : shortened + (lengths > 2); }
     bool due() const { return !on && shortened >= TRIGGER; }
-    bool patient() { return ++tried <= TRIALS; }
+    bool patient(double step) { return ++tried <= trials && step >= LEAST_STEP; }
+    bool hopeless() const { return trials >= MOST_TRIALS; }
 
     // Keep the point, its multipliers and its direction.
     void start(Program& program, const double* v_now, const double* y_now, const double* r_now, const double* dv_now,
                const double* y_next_now) {
         on = true, tried = 0;
         copy_all(v_now, y_now, r_now, dv_now, y_next_now, v, y, r, dv, y_next);
-        std::copy_n(program.lower.dual, program.lower.count, lower);
-        std::copy_n(program.upper.dual, program.upper.count, upper);
+        std::copy_n(program.lower.dual, program.lower.size, lower);
+        std::copy_n(program.upper.dual, program.upper.size, upper);
+        program.copy_place(place);
     }
 
     void go_back(Program& program, double* v_now, double* y_now, double* r_now, double* dv_now, double* y_next_now) {
-        reset();
+        on = false, shortened = 0, trials = std::min(2 * trials, MOST_TRIALS);
         copy_all(v, y, r, dv, y_next, v_now, y_now, r_now, dv_now, y_next_now);
-        std::copy_n(lower, program.lower.count, program.lower.dual);
-        std::copy_n(upper, program.upper.count, program.upper.dual);
+        std::copy_n(lower, program.lower.size, program.lower.dual);
+        std::copy_n(upper, program.upper.size, program.upper.dual);
+        program.set_place(place);
         program.refresh_gaps(v_now);
     }
 
@@ -55,8 +62,8 @@ private:
     }
 
     Arena arena;
-    int size_v = 0, size_y = 0, shortened = 0, tried = 0;
-    double *v, *dv, *y, *y_next, *r, *lower, *upper;
+    int size_v = 0, size_y = 0, shortened = 0, tried = 0, trials = FEWEST_TRIALS;
+    double *v, *dv, *y, *y_next, *r, *lower, *upper, *place;
 };
 
 }  // namespace trisweep

@@ -9,7 +9,18 @@ from importlib.metadata import version as _version
 __version__ = _version("trisweep")
 
 _ROOMS = {
-    ".dynamics": ("Constraint", "Model", "ModelBuilder", "ModelError", "load_mjcf", "load_urdf", "point", "weld"),
+    ".dynamics": (
+        "Constraint",
+        "Model",
+        "ModelBuilder",
+        "ModelError",
+        "Trajectory",
+        "load_mjcf",
+        "load_urdf",
+        "point",
+        "simulate",
+        "weld",
+    ),
     ".ocp": ("Free", "Problem", "ProblemError", "Settings", "Solution"),
     ".problems": ("task",),
     ".problems.robot": ("load", "robot"),

@@ -37,7 +37,6 @@ def main(arguments: list[str] | None = None) -> int:
 def demo(output: Path) -> int:
     """Solve the reach of the iiwa, say how it went, draw it and set it in motion."""
     from .problems import task
-    from .problems.robot import robot
 
     solution = task("iiwa_reach").solve()
     solution.log()
@@ -45,7 +44,7 @@ def demo(output: Path) -> int:
     print(f"  check        worst KKT residual {solution.check().worst:.1e}, computed again by CasADi alone")
     picture, page = output / "demo.png", output / "demo.html"
     solution.plot(picture)
-    solution.animate(page, robot("iiwa14"))
+    solution.animate(page)
     print(f"\npicture: {picture}\nmotion:  {page}")
     return 0 if solution.solved else 1
 

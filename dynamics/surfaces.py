@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..dynamics import Shape
+    from .model import Shape
 
 AROUND, UP = 24, 12  # cuts of a round body along its equator and from pole to pole
 GREY = (0.7, 0.7, 0.7)

@@ -1,4 +1,4 @@
-"""A progress display for long builds: silent for the first seconds, and wherever there is no terminal."""
+"""A progress display for what may take long: silent for the first seconds, and wherever there is no terminal."""
 
 import sys
 import time
@@ -6,25 +6,25 @@ import time
 PATIENCE = 2.0  # seconds
 
 
-class BuildProgress:
-    """Counts the parts of one build, on screen from `PATIENCE` seconds on."""
+class Progress:
+    """Counts the parts of what is done, on screen from `PATIENCE` seconds on."""
 
-    def __init__(self, name: str, parts: int) -> None:
-        self.name = name
+    def __init__(self, what: str, parts: int) -> None:
+        self.what = what
         self.parts = parts
         self.finished = 0
         self._start = time.monotonic()
         self._display = None
 
-    def __enter__(self) -> "BuildProgress":
+    def __enter__(self) -> "Progress":
         return self
 
     def __exit__(self, *_) -> None:
         if self._display is not None:
             self._display.stop()
 
-    def advance(self) -> None:
-        self.finished += 1
+    def advance(self, parts: int = 1) -> None:
+        self.finished += parts
         if self._display is None and sys.stderr.isatty() and time.monotonic() - self._start > PATIENCE:
             self._open()
         if self._display is not None:
@@ -32,8 +32,8 @@ class BuildProgress:
 
     def _open(self) -> None:
         from rich.console import Console
-        from rich.progress import Progress
+        from rich.progress import Progress as Display
 
-        self._display = Progress(console=Console(stderr=True), transient=True)
-        self._task = self._display.add_task(f"compiling {self.name}", total=self.parts)
+        self._display = Display(console=Console(stderr=True), transient=True)
+        self._task = self._display.add_task(self.what, total=self.parts)
         self._display.start()

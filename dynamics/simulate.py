@@ -1,0 +1,189 @@
+"""Motion over time under joint forces and constraints, loops among them, in machine code.
+
+A step (see `stepping`) is one compiled function that feeds itself: without a policy in Python, thousands of steps run
+without Python between them. Constraints hold accelerations; Baumgarte's stabilisation, by their `period` and `target`,
+keeps positions from drifting away (001 Sec. VI-A). The forces of a step are where the next one's proximal iterations
+start from; steps whose iterations had not converged are taken again with more of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .constraint import Constraint, listed
+from .errors import ModelError
+from .scalar import numbers_only
+from .stepper import Stepper
+from .stepping import INTEGRATORS
+from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from .model import Model
+    from .proximal import Proximal
+
+Policy = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
+
+# Steps without a look at the progress display, at convergence, or at a state that is not finite.
+CHUNK = 1000
+
+
+def simulate(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | Policy | ca.Function | None = None,
+    constraints: Sequence[Constraint] = (),
+    duration: float = 1.0,
+    step: float = 1e-3,
+    integrator: str = "semi-implicit",
+    method: str | None = None,
+    settings: Proximal | None = None,
+) -> Trajectory:
+    """The motion from q (nq,) and v (nv,) over `duration`, s, rounded to whole steps of `step`, s.
+
+    tau: joint forces (nv,); one row a step (steps, nv); a policy f(t, q, v) -> (nv,), called once a step; the same as a
+    CasADi function, which is compiled into the step; or None for none. They are held over a step. A model's `damping`
+    is left out, as everywhere.
+    integrator: "semi-implicit", "euler" or "rk4", see `stepping`. method and settings: as for
+    `Model.forward_dynamics` and `Model.proximal_dynamics`; loops take a proximal method.
+
+    A state that stops being finite ends the run: `status` is then "diverged", and what came before is there.
+
+    >>> trajectory = simulate(model, q, v, constraints=[point("coupler", tip, other="rocker", target=end)], duration=10)
+    >>> trajectory.plot("run.png")
+    """
+    constraints = listed(constraints)
+    for row in constraints:
+        numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k)
+    q = model.configuration(q)
+    v = model.velocity(np.zeros(model.nv) if v is None else v)
+    numbers_only("simulate", q, v)
+    count = _steps(duration, step)
+    times = step * np.arange(count + 1)
+    if integrator not in INTEGRATORS:
+        raise ModelError(f"integrator is '{integrator}', expected one of {', '.join(INTEGRATORS)}")
+    policy = tau if callable(tau) and not isinstance(tau, ca.Function) else None
+    compiled_policy = _checked_policy(model, tau) if isinstance(tau, ca.Function) else None
+    rows = None if policy or compiled_policy else _rows(model, tau, count)
+    stepper = Stepper(model, constraints, step, integrator, method, settings, compiled_policy)
+    start = time.perf_counter()
+    run = _Run(stepper, q.ravel(), v.ravel(), times)
+    run.all(policy, rows)
+    return run.trajectory(time.perf_counter() - start - stepper.seconds)
+
+
+def _steps(duration: float, step: float) -> int:
+    if not (np.isfinite(step) and step > 0):
+        raise ModelError(f"simulate: step is {step} s, expected more than 0")
+    if not (np.isfinite(duration) and duration >= step / 2):
+        raise ModelError(f"simulate: duration is {duration} s, expected at least a step of {step} s")
+    return round(duration / step)
+
+
+def _rows(model: Model, tau, count: int) -> np.ndarray:
+    """Joint forces (1, nv) or (steps, nv)."""
+    tau = np.zeros(model.nv) if tau is None else tau
+    numbers_only("simulate: tau", tau)
+    rows = np.atleast_2d(np.asarray(tau, dtype=float))
+    if rows.shape not in ((1, model.nv), (count, model.nv)):
+        raise ModelError(
+            f"simulate: tau has shape {np.shape(tau)}, expected ({model.nv},), ({count}, {model.nv}) or a policy"
+        )
+    if not np.isfinite(rows).all():
+        raise ModelError("simulate: tau has an entry that is not finite, expected numbers")
+    return rows
+
+
+def _checked_policy(model: Model, policy: ca.Function) -> ca.Function:
+    shapes = [policy.size_in(i) for i in range(policy.n_in())], [policy.size_out(i) for i in range(policy.n_out())]
+    expected = [(1, 1), (model.nq, 1), (model.nv, 1)], [(model.nv, 1)]
+    if shapes != expected:
+        raise ModelError(
+            f"simulate: policy '{policy.name()}' maps {shapes[0]} to {shapes[1]}, expected (t, q, v) of {expected[0]} "
+            f"to joint forces {expected[1]}"
+        )
+    return policy
+
+
+class _Run:
+    """The rows of a run as they come."""
+
+    def __init__(self, stepper: Stepper, q: np.ndarray, v: np.ndarray, times: np.ndarray):
+        self.stepper, self.times, self.done = stepper, times, 0
+        count, sizes = len(times) - 1, stepper.function.sizes.outputs
+        self.state = [q, v, np.zeros(sizes[2])]
+        self.paths = [np.empty((count + 1, size)) for size in sizes[:2]]
+        self.paths[0][0], self.paths[1][0] = q, v
+        self.records = [np.empty((count, size)) for size in (*sizes[3:5], sizes[6])]
+        self.errors, self.iterations = np.zeros(count), np.zeros(count, dtype=int)
+
+    def all(self, policy: Policy | None, rows: np.ndarray | None) -> None:
+        """Run to the end, or to a state that is not finite."""
+        from ..native.progress import Progress
+
+        count, times, nv = len(self.times) - 1, self.times[:, None], self.stepper.model.nv
+        rows = np.zeros((1, nv)) if rows is None else rows
+        chunk = CHUNK if policy is None else 1
+        with Progress(f"simulating {times[-1, 0]:g} s", count) as progress:
+            while self.done < count:
+                k, n = self.done, min(chunk, count - self.done)
+                tau = rows if len(rows) == 1 else rows[k : k + n]
+                if policy is not None:
+                    tau = _asked(policy, float(times[k, 0]), *self.state[:2], nv)
+                if not self.advance(n, times[k : k + n], tau):
+                    return
+                progress.advance(n)
+
+    def advance(self, count: int, times: np.ndarray, tau: np.ndarray) -> bool:
+        """Some steps; False at a state that is not finite, behind which nothing is kept."""
+        while True:
+            found = self.stepper.function.iterate(count, *self.state, times, tau, carried=3)
+            finite = np.isfinite(np.hstack([path[1:] for path in found[:3]])).all(axis=1)
+            kept = count if finite.all() else int(np.argmin(finite))
+            errors = self.stepper.errors(found[5][:kept])
+            if not self.stepper.strengthened(errors):
+                break
+        part, after = slice(self.done, self.done + kept), slice(self.done + 1, self.done + kept + 1)
+        for path, new in zip(self.paths, found):
+            path[after] = new[1 : kept + 1]
+        for record, new in zip(self.records, (found[3], found[4], found[6])):
+            record[part] = new[:kept]
+        self.errors[part], self.iterations[part] = errors, self.stepper.iterations
+        self.done += kept
+        self.state = [path[kept] for path in found[:3]]
+        return kept == count
+
+    def trajectory(self, seconds: float) -> Trajectory:
+        n, constraints = self.done, self.stepper.constraints
+        a, forces, tau = (record[:n] for record in self.records)
+        ends = np.cumsum([row.size for row in constraints])
+        split = tuple(np.split(forces, ends[:-1], axis=1)) if constraints else ()
+        return Trajectory(
+            self.stepper.model,
+            constraints,
+            "finished" if n == len(self.times) - 1 else "diverged",
+            self.times[: n + 1],
+            *(path[: n + 1] for path in self.paths),
+            a,
+            tau,
+            split,
+            self.iterations[:n],
+            self.errors[:n],
+            seconds,
+        )
+
+
+def _asked(policy: Policy, t: float, q: np.ndarray, v: np.ndarray, nv: int) -> np.ndarray:
+    """The policy's joint forces, checked."""
+    tau = np.asarray(policy(t, q.copy(), v.copy()), dtype=float)
+    if tau.size != nv or tau.ndim > 2:
+        raise ModelError(f"simulate: at {t:g} s the policy gave joint forces of shape {tau.shape}, expected ({nv},)")
+    if not np.isfinite(tau).all():
+        raise ModelError(f"simulate: at {t:g} s the policy gave a joint force that is not finite, expected numbers")
+    return tau.reshape(1, nv)

@@ -35,7 +35,7 @@ from trisweep.adjoint import solved
 from trisweep.ocp import Settings
 from trisweep.problems import task
 
-ROUNDS, SECONDS = 40, 2.0  # a solver takes part in all rounds, or until it has had its seconds
+ROUNDS, SECONDS = 150, 3.0  # a solver takes part in all rounds, or until it has had its seconds
 LIMIT = 300  # iterations
 WEIGHTS = (1e-3, 2e-3, 5e-3, 1e-2, 5e-2)
 VELOCITY_WEIGHTS = (1e-2, 0.3)

@@ -16,13 +16,14 @@ from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .coupling import Coupling, on_bodies
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, pick, rows, symmetric
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-class ConstrainedABA:
+class ConstrainedABA(Factorized):
     """The factorization at a state: see `proximal`."""
 
     name, stiffness = "constrained-aba", 1e6

@@ -17,6 +17,7 @@ from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .coupling import Coupling, add
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, Factor, columns, grid, pick, rows, symmetric
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 WORLD = -1
 
 
-class ProxBBO:
+class ProxBBO(Factorized):
     """The factorization at a state: see `proximal`."""
 
     name, stiffness = "prox-bbo", 1e5

@@ -10,16 +10,17 @@ eigenvector of G, of eigenvalue s, by 1 / (1 + mu s), and lambda_{k+1} = lambda_
 the solution with the forces of least norm; rows that contradict each other are met in the least-squares sense: r tends
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
-A method is a class whose constructor factorizes, with `first(forces) -> a, r` for a whole solve and `again(r) ->
-change of a, r` for an iteration on the same factorization. Stopped when what is still to come of the accelerations
+A method is a class whose constructor factorizes, with `first(forces) -> w, r` for a whole solve and `again(r) ->
+change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. Stopped when what is still to come of the accelerations
 (`still_to_come`) is within `tolerance` of the largest one.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -95,7 +96,7 @@ class ProximalReport:
     converged: bool | np.ndarray
 
 
-class Factorized(Protocol):
+class Factorized(ABC):
     """A method's factorization at a state, for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J'
     where mu is not given.
     """
@@ -103,6 +104,7 @@ class Factorized(Protocol):
     name: ClassVar[str]
     stiffness: ClassVar[float]
 
+    @abstractmethod
     def __init__(
         self,
         model: Model,
@@ -113,11 +115,19 @@ class Factorized(Protocol):
         mu: float,
     ): ...
 
+    @abstractmethod
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations (nv, 1) and what is missing of each constraint's rows, from given forces."""
+        """w (nv, 1), of which `finished` makes the accelerations, and what is missing of each constraint's rows, from
+        given forces.
+        """
 
+    @abstractmethod
     def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of the accelerations as `mu missing` is added to the forces, and what is missing then."""
+        """The change of w as mu times `missing` is added to the forces, and what is missing then."""
+
+    def finished(self, w: Array) -> Array:
+        """Joint accelerations (nv, 1): w itself, if a method does not put off part of the work."""
+        return w
 
 
 def solve(
@@ -135,8 +145,8 @@ def solve(
     mu = settings.mu or weight(model, constraints, method.stiffness)
     iterate = Iterate(method, model, (q, v, tau), constraints, external, mu, forces, settings.steps)
     if not constraints:
-        return iterate.a, [], None if is_symbolic(iterate.a) else ProximalReport(method.name, mu, 1, 0.0, 0.0, True)
-    if is_symbolic(iterate.a):
+        return iterate.a, [], None if is_symbolic(iterate.w) else ProximalReport(method.name, mu, 1, 0.0, 0.0, True)
+    if is_symbolic(iterate.w):
         for _ in range((settings.iterations or SYMBOLIC) - 1):
             iterate.advance()
         return iterate.a, iterate.split(iterate.force), None
@@ -176,7 +186,7 @@ class Iterate:
         self.held = couplings(model, constraints, v, self.move)
         self.factorized = method(model, self.move, tau, self.held, external, mu)
         forces = [np.zeros((row.size, 1)) for row in self.held] if forces is None else list(forces)
-        self.a, missing = self.factorized.first(forces)
+        self.w, missing = self.factorized.first(forces)
         self.missing = rows([np.zeros((0, 1)), *missing])
         self.force = rows([np.zeros((0, 1)), *forces]) + mu * self.missing
         self.idle = np.ones((1, 1))
@@ -196,9 +206,14 @@ class Iterate:
             if self.direction is not None:
                 d = d.beside(self.direction, where(told, self.rB / nonzero(self.direction.rB), 0.0))
             alpha = where(told, self.rB / nonzero(dot(d.B, d.B)), 1.0)
-        self.a, self.force = self.a + alpha * d.a, self.force + alpha * d.force
+        self.w, self.force = self.w + alpha * d.w, self.force + alpha * d.force
         self.missing, self.idle = r - alpha * d.B, self.idle + alpha * d.idle
         self.direction, self.count = d, self.count + 1
+
+    @property
+    def a(self) -> Array:
+        """The accelerations (nv, 1)."""
+        return self.factorized.finished(self.w)
 
     def split(self, stacked: Array) -> list[Array]:
         """The part of each constraint."""
@@ -212,7 +227,7 @@ class Iterate:
     def measures(self) -> tuple[Array, ...]:
         """What `still_to_come` judges by."""
         if self.direction is None:
-            return tuple(np.full((1, 1), np.inf) for _ in range(5))
+            return np.full((1, 1), np.inf), *(np.ones((1, 1)) for _ in range(4))
         return self.change, self.rr, self.rB, self.BB, largest(self.a)
 
     def residual(self) -> Array:
@@ -222,11 +237,9 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """What a step takes: accelerations and forces, and off what is missing, B; how much along rows that no force can
-    meet; r' B r.
-    """
+    """What a step takes: w and forces, and off what is missing, B; how much along rows that no force can meet; r' B r."""
 
-    a: Array
+    w: Array
     force: Array
     B: Array
     idle: Array

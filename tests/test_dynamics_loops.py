@@ -156,7 +156,7 @@ def replaced(constraint, **changes):
 
 @pytest.mark.parametrize("method", LOOP_METHODS)
 def test_singular_configurations_give_numbers_and_say_what_is_missing(method):
-    """A four-bar stretched out, where all bars are in line, and next to it; no rate of convergence is expected there."""
+    """A four-bar stretched out, all bars in line, and next to it; no rate of convergence is expected there."""
     bars = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=1e-9)
     rng = np.random.default_rng(0)
     for nudge in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):

@@ -33,8 +33,8 @@ Policy = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 # Steps, at most, without a look at the progress display, at convergence, or at a state that is not finite.
 CHUNK = 1000
 
-# Steps that had to go on before all are given as many iterations, if more than CHUNK of them are to come.
-LATE = 50
+# Steps that had to go on before all are given as many iterations, at most so many, if more than CHUNK are to come.
+LATE, MOST = 50, 40
 
 
 def simulate(
@@ -66,7 +66,7 @@ def simulate(
 
     constraints = listed(constraints)
     for row in constraints:
-        numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k)
+        numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k, *(more.K for more in row.more))
     q = model.configuration(q)
     v = model.velocity(np.zeros(model.nv) if v is None else v)
     numbers_only("simulate", q, v)
@@ -146,7 +146,7 @@ class _Run:
                 chunk = min(2 * chunk, most) if kept == n else kept
                 progress.advance(kept)
                 if self.late > LATE and count - self.done > CHUNK:
-                    self.stepper.strengthen(int(self.iterations.max()))
+                    self.stepper.strengthen(min(int(self.iterations.max()), MOST))
                     self.late = 0
 
     def advance(self, count: int, times: np.ndarray, tau: np.ndarray) -> int:

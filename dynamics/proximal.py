@@ -11,8 +11,8 @@ the solution with the forces of least norm; rows that contradict each other are 
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
 A method is a class whose constructor factorizes, with `first(forces) -> w, r` for a whole solve and `again(r) ->
-change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. Stopped when what is still to come of the accelerations
-(`still_to_come`) is within `tolerance` of the largest one.
+change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. They
+stop when what is still to come (`still_to_come`) is within `tolerance` of the largest acceleration.
 """
 
 from __future__ import annotations
@@ -237,7 +237,9 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """What a step takes: w and forces, and off what is missing, B; how much along rows that no force can meet; r' B r."""
+    """What a step adds to w and to the forces, and takes off what is missing; its part along rows that no force can
+    meet; r' B r.
+    """
 
     w: Array
     force: Array

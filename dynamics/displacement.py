@@ -7,33 +7,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import quaternion
-from .kinematics import body_poses
+from .coupling import relative_pose
 from .motion import transforms
 from .scalar import Array, rows
-from .spatial import Rotation, Transform
+from .spatial import Transform
 
 if TYPE_CHECKING:
     from .constraint import Constraint
     from .model import Model
 
 
-def relative_pose(model: Model, q: Array, constraint: Constraint) -> Transform:
-    """The constraint's frame as the other link sees it, or the world."""
-    poses = body_poses(model, transforms(model, q))
-    one = model.frame(constraint.link)
-    frame = constraint.frame.after(one.placement)
-    seen = frame.after(poses[one.body]) if one.body >= 0 else frame
-    if constraint.other is None:
-        return seen
-    two = model.frame(constraint.other)
-    base = two.placement.after(poses[two.body]) if two.body >= 0 else two.placement
-    return Transform(np.eye(3), base.outward(seen.p - base.p), Rotation(base.outward(seen.R)))
+def pose(model: Model, q: Array, constraint: Constraint) -> Transform:
+    """The constraint's frame as the body of the other link sees it, or the world."""
+    one, base = model.frame(constraint.link), -1
+    if constraint.other is not None:
+        base = model.frame(constraint.other).body
+    return relative_pose(model, transforms(model, q), one.body, base, constraint.frame.after(one.placement))
+
+
+def target_pose(model: Model, constraint: Constraint) -> Transform | None:
+    """Where the frame is to be, for the same body."""
+    if constraint.target is None or constraint.other is None:
+        return constraint.target
+    return constraint.target.after(model.frame(constraint.other).placement)
 
 
 def displacement(model: Model, q: Array, constraint: Constraint, target: Transform) -> Array:
     """e (6, 1) from the target to the frame, in the frame: a rotation vector, rad, then m. Motions that the rows do not
     hold are left out.
     """
-    pose, K = relative_pose(model, q, constraint), constraint.K
-    turn = quaternion.log(quaternion.near_identity(target.R.T @ pose.R)) if K[:, :3].any() else np.zeros((3, 1))
-    return np.linalg.pinv(K) @ K @ rows([turn, pose.outward(pose.p - target.p)])
+    at, K = pose(model, q, constraint), constraint.K
+    turn = quaternion.log(quaternion.near_identity(target.R.T @ at.R)) if K[:, :3].any() else np.zeros((3, 1))
+    return np.linalg.pinv(K) @ K @ rows([turn, at.outward(at.p - target.p)])

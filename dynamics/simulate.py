@@ -3,7 +3,7 @@
 A step (see `stepping`) is one compiled function that feeds itself: without a policy in Python, thousands of steps run
 without Python between them. Constraints hold accelerations; Baumgarte's stabilisation, by their `period` and `target`,
 keeps positions from drifting away (001 Sec. VI-A). The forces of a step are where the next one's proximal iterations
-start from; steps whose iterations had not converged are taken again with more of them.
+start from; a step whose iterations have not converged goes on from the forces they have reached.
 """
 
 from __future__ import annotations
@@ -18,19 +18,23 @@ from numpy.typing import ArrayLike
 
 from .constraint import Constraint, listed
 from .errors import ModelError
-from .scalar import numbers_only
-from .stepper import Stepper
+from .proximal import NUMERIC
+from .scalar import finite, numbers_only
 from .stepping import INTEGRATORS
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .model import Model
     from .proximal import Proximal
+    from .stepper import Stepper
 
 Policy = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 
-# Steps without a look at the progress display, at convergence, or at a state that is not finite.
+# Steps, at most, without a look at the progress display, at convergence, or at a state that is not finite.
 CHUNK = 1000
+
+# Steps that had to go on before all are given as many iterations, if more than CHUNK of them are to come.
+LATE = 50
 
 
 def simulate(
@@ -58,6 +62,8 @@ def simulate(
     >>> trajectory = simulate(model, q, v, constraints=[point("coupler", tip, other="rocker", target=end)], duration=10)
     >>> trajectory.plot("run.png")
     """
+    from .stepper import Stepper
+
     constraints = listed(constraints)
     for row in constraints:
         numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k)
@@ -75,28 +81,26 @@ def simulate(
     start = time.perf_counter()
     run = _Run(stepper, q.ravel(), v.ravel(), times)
     run.all(policy, rows)
-    return run.trajectory(time.perf_counter() - start - stepper.seconds)
+    return run.trajectory(time.perf_counter() - start - stepper.compiling)
 
 
 def _steps(duration: float, step: float) -> int:
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"simulate: step is {step} s, expected more than 0")
-    if not (np.isfinite(duration) and duration >= step / 2):
+    if not np.isfinite(duration) or round(duration / step) < 1:
         raise ModelError(f"simulate: duration is {duration} s, expected at least a step of {step} s")
     return round(duration / step)
 
 
 def _rows(model: Model, tau, count: int) -> np.ndarray:
     """Joint forces (1, nv) or (steps, nv)."""
-    tau = np.zeros(model.nv) if tau is None else tau
+    tau = finite(np.zeros(model.nv) if tau is None else tau, "simulate: tau")
     numbers_only("simulate: tau", tau)
-    rows = np.atleast_2d(np.asarray(tau, dtype=float))
+    rows = np.atleast_2d(tau)
     if rows.shape not in ((1, model.nv), (count, model.nv)):
         raise ModelError(
             f"simulate: tau has shape {np.shape(tau)}, expected ({model.nv},), ({count}, {model.nv}) or a policy"
         )
-    if not np.isfinite(rows).all():
-        raise ModelError("simulate: tau has an entry that is not finite, expected numbers")
     return rows
 
 
@@ -115,7 +119,7 @@ class _Run:
     """The rows of a run as they come."""
 
     def __init__(self, stepper: Stepper, q: np.ndarray, v: np.ndarray, times: np.ndarray):
-        self.stepper, self.times, self.done = stepper, times, 0
+        self.stepper, self.times, self.done, self.late = stepper, times, 0, 0
         count, sizes = len(times) - 1, stepper.function.sizes.outputs
         self.state = [q, v, np.zeros(sizes[2])]
         self.paths = [np.empty((count + 1, size)) for size in sizes[:2]]
@@ -129,35 +133,53 @@ class _Run:
 
         count, times, nv = len(self.times) - 1, self.times[:, None], self.stepper.model.nv
         rows = np.zeros((1, nv)) if rows is None else rows
-        chunk = CHUNK if policy is None else 1
+        chunk = most = CHUNK if policy is None else 1
         with Progress(f"simulating {times[-1, 0]:g} s", count) as progress:
             while self.done < count:
                 k, n = self.done, min(chunk, count - self.done)
                 tau = rows if len(rows) == 1 else rows[k : k + n]
                 if policy is not None:
                     tau = _asked(policy, float(times[k, 0]), *self.state[:2], nv)
-                if not self.advance(n, times[k : k + n], tau):
+                kept = self.advance(n, times[k : k + n], tau)
+                if not kept:
                     return
-                progress.advance(n)
+                chunk = min(2 * chunk, most) if kept == n else kept
+                progress.advance(kept)
+                if self.late > LATE and count - self.done > CHUNK:
+                    self.stepper.strengthen(int(self.iterations.max()))
+                    self.late = 0
 
-    def advance(self, count: int, times: np.ndarray, tau: np.ndarray) -> bool:
-        """Some steps; False at a state that is not finite, behind which nothing is kept."""
-        while True:
-            found = self.stepper.function.iterate(count, *self.state, times, tau, carried=3)
-            finite = np.isfinite(np.hstack([path[1:] for path in found[:3]])).all(axis=1)
-            kept = count if finite.all() else int(np.argmin(finite))
-            errors = self.stepper.errors(found[5][:kept])
-            if not self.stepper.strengthened(errors):
-                break
+    def advance(self, count: int, times: np.ndarray, tau: np.ndarray) -> int:
+        """Some steps, the first at least until it has converged, the others as long as they do; how many were kept: 0
+        where the next state is not finite.
+        """
+        found, errors = self._steps(count, self.state[2], times, tau)
+        iterations = self.stepper.iterations
+        while self.stepper.may_go_on and not errors[0] <= self.stepper.settings.tolerance and iterations < NUMERIC:
+            if not np.isfinite(errors[0]):
+                return 0
+            found, errors = self._steps(1, found[2][1], times[:1], tau[:1])
+            iterations += self.stepper.iterations
+        good = np.isfinite(np.hstack([path[1:] for path in found[:3]])).all(axis=1)
+        if self.stepper.may_go_on:
+            good[1:] &= errors[1:] <= self.stepper.settings.tolerance
+        kept = len(good) if good.all() else int(np.argmin(good))
         part, after = slice(self.done, self.done + kept), slice(self.done + 1, self.done + kept + 1)
         for path, new in zip(self.paths, found):
             path[after] = new[1 : kept + 1]
         for record, new in zip(self.records, (found[3], found[4], found[6])):
             record[part] = new[:kept]
-        self.errors[part], self.iterations[part] = errors, self.stepper.iterations
+        self.errors[part], self.iterations[part] = errors[:kept], self.stepper.iterations
+        self.iterations[self.done : self.done + 1] = iterations
+        self.late += iterations > self.stepper.iterations
         self.done += kept
         self.state = [path[kept] for path in found[:3]]
-        return kept == count
+        return kept
+
+    def _steps(self, count: int, forces: np.ndarray, times: np.ndarray, tau: np.ndarray):
+        """Steps from the state there is, and from given forces; with an estimate of each one's error."""
+        found = self.stepper.function.iterate(count, *self.state[:2], forces, times, tau, carried=3)
+        return found, self.stepper.errors(found[5])
 
     def trajectory(self, seconds: float) -> Trajectory:
         n, constraints = self.done, self.stepper.constraints

@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from ..native import CompiledFunction
     from .model import Model
 
-# Proximal iterations of a step: the first number, and the next ones where it was not enough.
-ITERATIONS = (4, 12, 40)
+# Proximal iterations of a step; one that needs more is taken again from the forces it has reached.
+ITERATIONS = 4
 
 _compiled: WeakKeyDictionary[Model, dict[tuple, CompiledFunction]] = WeakKeyDictionary()
 
 
 class Stepper:
-    """(q, v, forces, t, tau) -> (q, v, forces, a, forces, measures, tau) of a step; the first three carry over.
-
-    `function` takes the number of proximal iterations that `level` says, of the one in the settings or of ITERATIONS.
+    """`function` is (q, v, forces, t, tau) -> (q, v, forces, a, forces, measures, tau) of a step; the first three carry
+    over.
     """
 
     def __init__(
@@ -47,14 +46,20 @@ class Stepper:
         self.model, self.constraints, self.settings = model, constraints, settings or DEFAULT
         self.name = name if name in PROXIMAL else None
         self.method, self.h, self.integrator, self.policy = method, h, integrator, policy
-        self.levels = ITERATIONS if self.settings.iterations is None else (self.settings.iterations,)
-        self.level, self.seconds = 0, 0.0
-        self.function = self._compiled()
+        self.iterations = (self.settings.iterations or ITERATIONS) if self.name else 0
+        self.function, self.compiling = self._compiled(), 0.0
 
     @property
-    def iterations(self) -> int:
-        """Proximal iterations of a step; 0 of a direct method."""
-        return self.levels[self.level] if self.name else 0
+    def may_go_on(self) -> bool:
+        """True if steps that have not converged may take more iterations."""
+        return self.name is not None and self.settings.iterations is None
+
+    def strengthen(self, iterations: int) -> None:
+        """More iterations in every step; `compiling` counts the seconds that this took."""
+        start = time.perf_counter()
+        self.iterations = iterations
+        self.function = self._compiled()
+        self.compiling += time.perf_counter() - start
 
     def errors(self, measures: np.ndarray) -> np.ndarray:
         """Of steps (count,), an estimate of the accelerations' relative error."""
@@ -62,17 +67,6 @@ class Stepper:
             return np.full(len(measures), np.inf)
         parts = measures.reshape(len(measures), -1, 5)
         return still_to_come(*np.moveaxis(parts, 2, 0)).max(axis=1, initial=0.0)
-
-    def strengthened(self, errors: np.ndarray) -> bool:
-        """True if steps with such errors are to be taken again, and now by more iterations."""
-        enough = (errors <= self.settings.tolerance).all() or not self.name
-        if enough or self.level == len(self.levels) - 1:
-            return False
-        self.level += 1
-        start = time.perf_counter()
-        self.function = self._compiled()
-        self.seconds += time.perf_counter() - start
-        return True
 
     def _compiled(self) -> CompiledFunction:
         from ..native import compile_function

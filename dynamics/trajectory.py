@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from .constraint import Constraint
-from .displacement import displacement, relative_pose
+from .displacement import displacement, pose, target_pose
 from .spatial import placement
 
 if TYPE_CHECKING:
@@ -82,11 +82,11 @@ class Trajectory:
         """How far the constraints are from being met; one without a target, from where it was at the start."""
         found = np.full((2, len(self.times), len(self.constraints)), np.nan)
         for k, row in enumerate(self.constraints):
-            if getattr(row, "more", ()):
+            if row.more:
                 continue
-            target = row.target
+            target = target_pose(self.model, row)
             if target is None:
-                start = relative_pose(self.model, self.q[:1].T, row)
+                start = pose(self.model, self.q[:1].T, row)
                 target = placement(start.R, start.p)
             away = self._displacement(row, target)
             found[0, :, k], found[1, :, k] = (np.linalg.norm(part, axis=1) for part in (away[:, 3:], away[:, :3]))

@@ -156,7 +156,7 @@ def test_where_a_linkage_is_stretched_straight_all_stays_finite(away):
     x = [ca.SX.sym(name, 3) for name in ("q", "v", "tau")]
     a, forces = flat.model.forward_dynamics(*x, flat.constraints)
     e = expand(ca.vertcat(*x), ca.vertcat(a, *forces), ca.SX.ones(6))
-    q, v, tau = flat.q + [away, 0, 0], np.zeros(3), np.array([1.0, 0.5, 0.0])
+    q, v, tau = flat.q + np.array([away, 0, 0]), np.zeros(3), np.array([1.0, 0.5, 0.0])
     found = ca.Function("f", x, [e.values, e.jacobian, e.hessian])(q, v, tau)
     assert all(np.isfinite(part.full()).all() for part in found)
     if away in (0.0, 1e-3):

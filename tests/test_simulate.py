@@ -8,6 +8,8 @@ from closed_loops import MECHANISMS, four_bar, grasp
 from robot_oracles import double_pendulum, ours, states
 from scipy.integrate import solve_ivp
 from trisweep.dynamics import ModelError, Proximal, random_tree, simulate, weld
+from trisweep.dynamics.simulate import LATE
+from trisweep.dynamics.stepper import ITERATIONS
 
 START = np.array([0.7, -0.4]), np.array([0.5, 1.0])
 
@@ -195,7 +197,10 @@ NAN = np.array([np.nan, 0.0])
         ({"q": np.zeros(3)}, r"q has shape \(3, 1\), expected \(2,\)"),
         ({"q": NAN}, r"q: entry 0 is not finite"),
         ({"v": NAN}, r"v: entry 0 is not finite"),
-        ({"tau": NAN}, r"tau has an entry that is not finite"),
+        ({"tau": NAN}, r"tau: entry 0 is not finite, expected a number"),
+        ({"tau": "full throttle"}, r"tau is of type str, expected numbers or CasADi SX symbols"),
+        ({"tau": ca.SX.sym("tau", 2)}, r"tau got symbols, expected numbers"),
+        ({"duration": 4e-4}, r"duration is 0.0004 s, expected at least a step of 0.001 s"),
         ({"tau": np.zeros((3, 2))}, r"tau has shape \(3, 2\), expected \(2,\), \(1000, 2\) or a policy"),
         ({"tau": lambda t, q, v: NAN}, r"at 0 s the policy gave a joint force that is not finite"),
         ({"tau": lambda t, q, v: np.zeros(3)}, r"at 0 s the policy gave joint forces of shape \(3,\), expected \(2,\)"),
@@ -207,6 +212,19 @@ NAN = np.array([np.nan, 0.0])
 def test_bad_input_is_refused(options, message):
     with pytest.raises(ModelError, match=message):
         simulate(double_pendulum(), **{"q": START[0], "v": START[1]} | options)
+
+
+def test_steps_that_need_more_iterations_go_on_alone_and_later_have_them_from_the_start():
+    """A weak mu makes a linkage slow to converge: each step does, and the motion is the same."""
+    bars = four_bar("weld").stabilised(0.02)
+    problem = (bars.model, bars.q, None, None, bars.constraints, 2.0, 1e-3)
+    sound, slow = simulate(*problem), simulate(*problem, settings=Proximal(mu=1.0, steps="plain"))
+    assert (sound.iterations == ITERATIONS).all()
+    assert (slow.iterations[: LATE + 1] % ITERATIONS == 0).all()
+    assert slow.iterations[: LATE + 1].min() > ITERATIONS
+    assert (slow.iterations[LATE + 1 :] >= slow.iterations[: LATE + 1].max()).all()
+    assert max(slow.error.max(), sound.error.max()) <= 1e-10
+    np.testing.assert_allclose(slow.q, sound.q, atol=1e-7)
 
 
 def test_settings_of_the_proximal_iteration_reach_the_step():

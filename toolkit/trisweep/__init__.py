@@ -14,6 +14,7 @@ _ROOMS = {
         "Model",
         "ModelBuilder",
         "ModelError",
+        "Proximal",
         "Trajectory",
         "load_mjcf",
         "load_urdf",

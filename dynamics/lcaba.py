@@ -52,7 +52,7 @@ class Eliminated:
 class LCABA(Factorized):
     """The factorization at a state: see `proximal`."""
 
-    name, stiffness = "lcaba", 1e6
+    name, stiffness, refines = "lcaba", 1e6, True
 
     def __init__(
         self,
@@ -126,6 +126,13 @@ class LCABA(Factorized):
         g = [self.mu * missing[c] for c, _ in self.ends]
         w, z = self._sweeps(list(nothing), g, np.zeros((self.model.nv, 1)), nothing, nothing)
         return w, [part - felt for part, felt in zip(missing, self._rows(z))]
+
+    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
+        """The change of w for more joint forces, and what the rows feel of it."""
+        nothing = [np.zeros((6, 1))] * self.model.size
+        g = [np.zeros((self.held[c].size, 1)) for c, _ in self.ends]
+        w, z = self._sweeps(list(nothing), g, tau, nothing, nothing)
+        return w, self._rows(z)
 
     def finished(self, w: Array) -> Array:
         """Joint accelerations (nv, 1), by the last sweep from the root outwards."""

@@ -1,4 +1,4 @@
-"""Forward dynamics with loops by the proximal BBO algorithm (001 Sec. V, Algorithms 4 and 5), PV with early elimination.
+"""Forward dynamics with loops by proxBBO (001 Sec. V, Algorithms 4 and 5), which is PV with early elimination.
 
 The rows of a constraint are carried from its bodies towards the root, as K a + l + L lambda = 0 with the proximal term
 L = 1/mu, l = -k - lambda_k/mu at the start (eq. 42). They are solved for at the root of their loop, the nearest body

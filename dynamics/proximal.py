@@ -11,8 +11,8 @@ the solution with the forces of least norm; rows that contradict each other are 
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
 A method is a class whose constructor factorizes, with `first(forces) -> w, r` for a whole solve and `again(r) ->
-change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. Stopped when what is still to come of the accelerations
-(`still_to_come`) is within `tolerance` of the largest one.
+change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. They
+stop when what is still to come (`still_to_come`) is within `tolerance` of the largest acceleration.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .constraint import Constraint
-from .coupling import Coupling, constraint_jacobian, couplings
+from .coupling import Coupling, constraint_jacobian, couplings, on_bodies
 from .crba import crba
 from .demand import LOOP_METHODS, sites
 from .errors import ModelError
 from .motion import Motion, motion
-from .rnea import body_accelerations
+from .rnea import body_accelerations, newton_euler
 from .scalar import Array, dot, is_symbolic, largest, nonzero, rows, sample, where
 
 if TYPE_CHECKING:
@@ -98,11 +98,13 @@ class ProximalReport:
 
 class Factorized(ABC):
     """A method's factorization at a state, for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J'
-    where mu is not given.
+    where mu is not given; `refines` says that mu is part of its inertias, so that it rounds by mu, and can solve for
+    joint forces to make up for that.
     """
 
     name: ClassVar[str]
     stiffness: ClassVar[float]
+    refines: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(
@@ -129,6 +131,10 @@ class Factorized(ABC):
         """Joint accelerations (nv, 1): w itself, if a method does not put off part of the work."""
         return w
 
+    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
+        """The change of w for more joint forces tau (nv, 1), and what the rows feel of it."""
+        raise NotImplementedError(f"method '{self.name}' does not refine")
+
 
 def solve(
     method: type[Factorized],
@@ -149,11 +155,13 @@ def solve(
     if is_symbolic(iterate.w):
         for _ in range((settings.iterations or SYMBOLIC) - 1):
             iterate.advance()
+        iterate.refine()
         return iterate.a, iterate.split(iterate.force), None
     converged = False
     while not converged and iterate.count < (settings.iterations or NUMERIC):
         iterate.advance()
         converged = bool(still_to_come(*iterate.measures()) <= settings.tolerance)
+    iterate.refine()
     residual, error = (float(number.item()) for number in (iterate.residual(), still_to_come(*iterate.measures())))
     report = ProximalReport(method.name, mu, iterate.count, residual, error, converged)
     return iterate.a, iterate.split(iterate.settled() if converged else iterate.force), report
@@ -180,6 +188,7 @@ class Iterate:
     ):
         q, v, tau = state
         self.model, self.mu, self.steps, self.count = model, mu, steps, 1
+        self.tau, self.external = tau, external
         if method.name not in LOOP_METHODS:
             sites(model, constraints)  # refuses loops
         self.move = motion(model, q, v)
@@ -210,6 +219,21 @@ class Iterate:
         self.missing, self.idle = r - alpha * d.B, self.idle + alpha * d.idle
         self.direction, self.count = d, self.count + 1
 
+    def refine(self) -> None:
+        """Take off the rounding of a method that has mu in its inertias: solve again for what is left of M a + h = tau
+        + J' lambda.
+        """
+        if not self.factorized.refines:
+            return
+        model, a = self.model, self.a
+        nothing = [np.zeros((6, 1))] * model.size
+        external = nothing if self.external is None else [0.0 if f is None else f for f in self.external]
+        pushes = on_bodies(external, self.held, self.split(self.settled()))
+        carried = newton_euler(model, self.move, body_accelerations(model, self.move, a), pushes)
+        step, felt = self.factorized.pushed(self.tau - carried - model.armature.reshape(-1, 1) * a)
+        felt = rows([np.zeros((0, 1)), *felt])
+        self.w, self.force, self.missing = self.w + step, self.force - self.mu * felt, self.missing - felt
+
     @property
     def a(self) -> Array:
         """The accelerations (nv, 1)."""
@@ -222,6 +246,8 @@ class Iterate:
 
     def settled(self) -> Array:
         """The forces, stacked, without what contradictory rows have added to them in every iteration."""
+        if self.direction is None:
+            return self.force
         return self.force - where(self.rB < self.rr / 2, self.idle * self.mu, 0.0) * self.missing
 
     def measures(self) -> tuple[Array, ...]:
@@ -237,7 +263,9 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """What a step takes: w and forces, and off what is missing, B; how much along rows that no force can meet; r' B r."""
+    """What a step adds to w and to the forces, and takes off what is missing; its part along rows that no force can
+    meet; r' B r.
+    """
 
     w: Array
     force: Array

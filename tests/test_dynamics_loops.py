@@ -320,6 +320,10 @@ def test_forces_through_loops_carry_a_motion():
         (lambda: Constraint("crank", np.eye(6), more=[("rocker", np.eye(3))]), r"K of 'rocker' has shape \(3, 3\)"),
         (lambda: Constraint("crank", np.eye(6), more=["rocker"]), r"more holds 'rocker', expected \(link, K\)"),
         (lambda: Constraint("crank", np.eye(6), more=[("wheel", np.eye(6))]), "has no link 'wheel', expected one of"),
+        (
+            lambda: Constraint("crank", np.eye(6), more=[("universe", np.eye(6))]),
+            "'universe': the link is fixed to the",
+        ),
     ],
 )
 def test_mistakes_get_a_sentence(make, sentence):

@@ -10,6 +10,7 @@ or of CasADi SX symbols. `scalar` alone knows which; `joints` alone knows the ki
 
 from .builder import ModelBuilder, random_tree
 from .constraint import Constraint, point, weld
+from .elimination_order import elimination_order
 from .errors import ModelError
 from .mjcf import load_mjcf
 from .model import Frame, Model, Shape
@@ -28,6 +29,7 @@ __all__ = [
     "ProximalReport",
     "Shape",
     "Trajectory",
+    "elimination_order",
     "load_mjcf",
     "load_urdf",
     "point",

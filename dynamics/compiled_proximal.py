@@ -139,6 +139,7 @@ class Code:
             iterate = Iterate(self.kind, self.compiled.model, state, *options)
             while iterate.count < iterations:
                 iterate.advance()
+            iterate.refine()
             judged = ca.vertcat(*iterate.measures(), iterate.residual())
             return [iterate.a, iterate.force, iterate.settled(), judged]
 

@@ -16,16 +16,17 @@ from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .coupling import Coupling, on_bodies
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, pick, rows, symmetric
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-class ConstrainedABA:
+class ConstrainedABA(Factorized):
     """The factorization at a state: see `proximal`."""
 
-    name, stiffness = "constrained-aba", 1e6
+    name, stiffness, refines = "constrained-aba", 1e6, True
 
     def __init__(
         self,
@@ -65,6 +66,13 @@ class ConstrainedABA:
         f = on_bodies(nothing, self.held, [self.mu * part for part in missing])
         qdd, a = self._sweeps(f, np.zeros((self.model.nv, 1)), nothing, zero)
         return qdd, [part - row.felt(a) for row, part in zip(self.held, missing)]
+
+    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
+        """The change of the accelerations for more joint forces, and what the rows feel of it."""
+        zero = np.zeros((6, 1))
+        nothing = [zero] * self.model.size
+        qdd, a = self._sweeps(list(nothing), tau, nothing, zero)
+        return qdd, [row.felt(a) for row in self.held]
 
     def _sweeps(self, f: list[Array], tau: Array, ab: Sequence[Array], a0: Array) -> tuple[Array, list[Array]]:
         """Accelerations of the joints and the bodies for forces f, bias accelerations and a_0."""

@@ -9,7 +9,7 @@ the forces of least norm, without what rounding adds to them along P in every it
 singular where rows depend on each other. In its place stands [M -J'; -J -P], which is regular; its inverse is
 
     [M^-1 - M^-1 J' T J M^-1   -M^-1 J' T]
-    [-T J M^-1                  -(T + P) ],    T = (1 - P) mu (E + ... + E^n) (1 - P) -> G^+.
+    [-T J M^-1                  -(T + P) ],    T = mu (E + ... + E^n - n E^n) -> G^+.
 
 With P frozen, M a + h = tau + J' f, J a = k - P f has, near the point, as long as the rank of J stays and k is within
 its range, the same accelerations and the same joint forces J' f as the mechanism: J a - k is in the range of J, P f is
@@ -32,8 +32,9 @@ from .prox_ltl import ProxLTL
 from .proximal import Factorized, Iterate, weight
 from .scalar import Factor, symmetric
 
-# n = 2^3: what the rows miss has shrunk to rounding where eigenvalues of G are above 1e-7 of the largest.
-DOUBLINGS = 3
+# Plain iterations of the solution: what the rows miss has shrunk to rounding where eigenvalues of G are above 1e-7 of
+# the largest. The inverse is refined, so that n = 2^2 will do there.
+ITERATIONS, DOUBLINGS = 8, 2
 
 # mu times the largest eigenvalue of G, for the inverse and for "prox-ltl", which bears it.
 STIFFNESS = 1e9
@@ -50,7 +51,7 @@ class ProximalDerivatives(ForwardDerivatives):
     @cached_property
     def solution(self) -> ca.SX:
         """y after n plain iterations."""
-        p, n = self.problem, 2**DOUBLINGS
+        p, n = self.problem, ITERATIONS
         iterate = Iterate(
             self.solve, p.model, (p.q, p.v, p.tau), p.constraints, p.external, self.solve_mu, steps="plain"
         )
@@ -68,18 +69,13 @@ class ProximalDerivatives(ForwardDerivatives):
         E = symmetric(Factor(G + one / self.mu).solve(one)) / self.mu
         total, power = E, E
         for _ in range(DOUBLINGS):
-            total, power = total + total @ power, power @ power
+            total, power = total + symmetric(total @ power), symmetric(power @ power)
         # Newton's steps towards a projector and towards a pseudo-inverse undo what 1/mu has made of rounding.
-        P = purified(purified(power))
-        Q = one - P
-        T = Q @ (self.mu * total) @ Q
-        T = Q @ (2 * T - T @ G @ T) @ Q
+        square = symmetric(power @ power)
+        P = 3 * square - 2 * symmetric(square @ power)
+        T = self.mu * (total - 2**DOUBLINGS * power)
+        T = 2 * T - symmetric(T @ G @ T)
+        T = symmetric((one - P) @ T @ (one - P))
         B = WJ @ T
         below = ca.vertcat(ca.horzcat(W - B @ WJ.T, -B), ca.horzcat(-B.T, -(T + P)))
         return ca.tril2symm(ca.tril(ca.densify(below)))
-
-
-def purified(P: ca.SX) -> ca.SX:
-    """A symmetric matrix with eigenvalues near 0 and 1 brought nearer to a projector, with quadratic convergence."""
-    square = P @ P
-    return 3 * square - 2 * square @ P

@@ -1,37 +1,58 @@
 """Forward dynamics with loops by the loop-constrained articulated-body algorithm (001 Sec. IV, Algorithms 1 and 2).
 
-The augmented Lagrangian of a constraint is an inertia mu K' K that its bodies share. Bodies are eliminated from the
-leaves of the tree inwards, in `elimination_order`; what is left of a body's cost when its turn comes is
+The augmented Lagrangian of a constraint, mu/2 |sum K a - k|^2 - lambda' sum K a, couples its bodies. Bodies are
+eliminated from the leaves of the tree inwards, in `elimination_order`. A coupling is kept by its ends: end e, of some
+constraint, sits on a body, feels z_e = K_e a of it, and the cost of all ends is
 
-    1/2 [a_i; a_N]' [H_ii H_iN; H_Ni H_NN] [a_i; a_N] - [f_i; f_N]' [a_i; a_N]        (eq. 23)
+    1/2 sum z_e' C_ed z_d - sum g_e' z_e        at first C_ed = mu, g_e = lambda + mu k for ends of one constraint,
 
-with N its neighbours, the bodies it is coupled to. Letters U D G of `articulation`, u = tau + S' f, and for neighbours
-P H_ij = (1 - G S') H_ij and L_ij = D^-1 S' H_ij; H_ij (6, 6) has its rows in the frame of i, its columns in that of j.
-Without loops this is `constrained_aba`.
+so that 001's coupled inertias are H_ij = K_e' C_ed K_d, in fewer numbers where a constraint has fewer than six rows.
+When the turn of body i comes, ends on it add to H_ii; those coupled to ends elsewhere (open) pass the joint, to K P' of
+its parent, and the others (closed) are done. Letters U D G of `articulation`, u = tau + S' f, T_d = sum S' K_e' C_ed,
+L_d = D^-1 T_d; a joint's acceleration is w = D^-1 u - sum L_d z_d, less what its parent's takes (eq. 29). Iterations
+move only g, w and z, and need accelerations of bodies for nothing but closed ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling, add, on_bodies
+from .coupling import Coupling, add
 from .elimination_order import order
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, pick, rows, symmetric
 
 if TYPE_CHECKING:
     from .model import Model
 
 
-class LCABA:
+@dataclass(frozen=True)
+class Eliminated:
+    """A body that is eliminated: its joint, K S of the ends on it, P K' of the open ones and K of the closed ones; for
+    the ends d elsewhere that they are coupled to, L_d, C_ed by d and e, and the body d is on.
+    """
+
+    joint: Articulation
+    KS: dict[int, Array]
+    PK: dict[int, Array]
+    closed: dict[int, Array]
+    L: dict[int, Array]
+    C: dict[int, dict[int, Array]]
+    at: dict[int, int]
+    Ha: Array | None
+
+
+class LCABA(Factorized):
     """The factorization at a state: see `proximal`."""
 
-    name, stiffness = "lcaba", 1e6
+    name, stiffness, refines = "lcaba", 1e6, True
 
     def __init__(
         self,
@@ -44,112 +65,149 @@ class LCABA:
     ):
         self.model, self.move, self.tau, self.held, self.mu = model, move, tau, held, mu
         self.f = applied_forces(model.lumped, move, external)
-        self.steps = order(model.parents, [[body for body, _ in row.parts] for row in held])
-        n = model.size
-        self.joints: list[Articulation] = [None] * n
-        self.Ha: list[Array] = [None] * n
-        self.PH: list[dict[int, Array]] = [{} for _ in range(n)]
-        self.L: list[dict[int, Array]] = [{} for _ in range(n)]
-        self._factorize(coupled_inertias(model, held, mu))
+        self.order = [i for i, _ in order(model.parents, [[body for body, _ in row.parts] for row in held])]
+        self.ends = [(c, part) for c, row in enumerate(held) for part in row.parts]
+        self.bodies: list[Eliminated] = [None] * model.size
+        self._factorize()
+        self.felt = {j for i, body in enumerate(self.bodies) if body.closed for j in model.support(i)}
+        a0, parts = base_acceleration(model), zip(move.ab, move.X, model.parents)
+        self.drift = [ab + X.motion(a0) if parent < 0 else ab for ab, X, parent in parts]
 
-    def _factorize(self, H: Inertias) -> None:
-        """The backward sweep of the inertias (eqs. 30a, 30c, 30d)."""
-        model, X = self.model, self.move.X
-        for i, neighbours in self.steps:
-            parent = model.parents[i]
-            self.joints[i] = joint = Articulation(model.joints[i].axes, H[i, i], model.armature[model.v_slices[i]])
-            HS = {j: pick(H[i, j], joint.axes) for j in neighbours}
-            self.PH[i] = {j: joint.force(H[i, j]) for j in neighbours}
-            self.L[i] = {j: joint.D.solve(HS[j]) for j in neighbours}
-            for j in neighbours:
-                H.add(j, -symmetric(HS[j].T @ self.L[i][j]))
-                for k in neighbours[: neighbours.index(j)]:
-                    H.couple(j, k, -HS[j].T @ self.L[i][k])
+    def _factorize(self) -> None:
+        """The backward sweep of the inertias (eqs. 25, 30a, 30c, 30d)."""
+        H = [body.matrix for body in self.model.lumped]
+        K: list[dict[int, Array]] = [{} for _ in H]
+        C, at = Blocks(), {}
+        for e, (c, (body, rows_of_end)) in enumerate(self.ends):
+            K[body][e], at[e] = rows_of_end, body
+            for d in (d for d in range(e + 1) if self.ends[d][0] == c):
+                C.add(e, d, self.mu * np.eye(self.held[c].size))
+        for i in self.order:
+            parent, near = self.model.parents[i], list(K[i])
+            self.bodies[i] = body = self._eliminate(i, H[i], K[i], C, at)
+            C.drop((e, d) for e in near for d in (near if parent >= 0 else [*near, *body.L]))
+            for e in near:
+                del at[e]
             if parent >= 0:
-                self.Ha[i] = joint.inertia()
-                H.add(parent, X[i].inertia(self.Ha[i]))
-                for j in neighbours:
-                    H.couple(parent, j, X[i].force(self.PH[i][j]))
+                H[parent] = H[parent] + self.move.X[i].inertia(body.Ha)
+                K[parent] |= {e: self.move.X[i].force(PK).T for e, PK in body.PK.items()}
+                at |= dict.fromkeys(body.PK, parent)
+
+    def _eliminate(self, i: int, H: Array, K: dict[int, Array], C: Blocks, at: dict[int, int]) -> Eliminated:
+        """A body and its joint, with what the ends elsewhere feel of it put into C."""
+        far = [d for d in at if at[d] != i and any(C.has(e, d) for e in K)]
+        coupled = {d: {e: C[e, d] for e in K if C.has(e, d)} for d in far}
+        opened = [e for e in K if any(e in each for each in coupled.values())]
+        for e, d in C.pairs(K):
+            block = K[e].T @ C[e, d] @ K[d]
+            H = H + symmetric(block if e == d else block + block.T)
+        joint = Articulation(self.model.joints[i].axes, H, self.model.armature[self.model.v_slices[i]])
+        KS = {e: K[e][:, list(joint.axes)] for e in K}
+        T = {d: add([KS[e].T @ block for e, block in each.items()]) for d, each in coupled.items()}
+        L = {d: joint.D.solve(T[d]) for d in far}
+        for d in far:
+            for other in (other for other in far if other <= d):
+                block = T[d].T @ L[other]
+                C.add(d, other, -(symmetric(block) if d == other else block))
+        PK = {e: joint.force(K[e].T) for e in opened}
+        closed = {e: K[e] for e in K if e not in PK}
+        Ha = joint.inertia() if self.model.parents[i] >= 0 else None
+        return Eliminated(joint, KS, PK, closed, L, coupled, {d: at[d] for d in far}, Ha)
 
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations and what is missing of the rows, from given forces (Algorithm 1)."""
-        model, move, a0 = self.model, self.move, base_acceleration(self.model)
-        f = on_bodies(self.f, self.held, [force + self.mu * row.k for force, row in zip(forces, self.held)])
-        Du: list[Array] = [None] * model.size
-        drift = list(move.ab)
-        for i, neighbours in self.steps:
-            joint, parent, tau = self.joints[i], model.parents[i], self.tau[model.v_slices[i], :]
-            u = tau + pick(f[i], joint.axes)
-            Du[i] = joint.D.solve(u)
-            if parent < 0:
-                drift[i] = drift[i] + move.X[i].motion(a0)
-            for j in neighbours:
-                f[j] = f[j] - self.L[i][j].T @ u - self.PH[i][j].T @ drift[i]  # eq. 30e
-            if parent >= 0:
-                f[parent] = f[parent] + move.X[i].force(reaction(joint, f[i] - self.Ha[i] @ move.ab[i], u, tau))
-        qdd, a = self._roll_out(Du, drift)
-        return qdd, [row.missing(a) for row in self.held]
+        """w and what is missing of the rows, from given forces (Algorithm 1)."""
+        g = [forces[c] + self.mu * self.held[c].k for c, _ in self.ends]
+        w, z = self._sweeps(list(self.f), g, self.tau, self.move.ab, self.drift)
+        return w, [row.k - felt for row, felt in zip(self.held, self._rows(z))]
 
     def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of the accelerations as mu times `missing` is added to the forces, and what is missing then
-        (Algorithm 2).
-        """
-        model = self.model
-        f = on_bodies([np.zeros((6, 1))] * model.size, self.held, [self.mu * part for part in missing])
-        Du: list[Array] = [None] * model.size
-        for i, neighbours in self.steps:
-            joint, parent = self.joints[i], model.parents[i]
-            u = pick(f[i], joint.axes)
-            Du[i] = joint.D.solve(u)
-            for j in neighbours:
-                f[j] = f[j] - self.L[i][j].T @ u
+        """The change of w as mu times `missing` is added to the forces, and what is missing then (Algorithm 2)."""
+        nothing = [np.zeros((6, 1))] * self.model.size
+        g = [self.mu * missing[c] for c, _ in self.ends]
+        w, z = self._sweeps(list(nothing), g, np.zeros((self.model.nv, 1)), nothing, nothing)
+        return w, [part - felt for part, felt in zip(missing, self._rows(z))]
+
+    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
+        """The change of w for more joint forces, and what the rows feel of it."""
+        nothing = [np.zeros((6, 1))] * self.model.size
+        g = [np.zeros((self.held[c].size, 1)) for c, _ in self.ends]
+        w, z = self._sweeps(list(nothing), g, tau, nothing, nothing)
+        return w, self._rows(z)
+
+    def finished(self, w: Array) -> Array:
+        """Joint accelerations (nv, 1), by the last sweep from the root outwards."""
+        qdd, a = [], []
+        for i, parent in enumerate(self.model.parents):
+            above = self.drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + self.drift[i]
+            joint_acceleration, acceleration = self.bodies[i].joint.accelerate(above, w[self.model.v_slices[i], :])
+            qdd.append(joint_acceleration)
+            a.append(acceleration)
+        return rows(qdd)
+
+    def _sweeps(
+        self, f: list[Array], g: list[Array], tau: Array, ab: Sequence[Array], drift: Sequence[Array]
+    ) -> tuple[Array, dict[tuple[int, int], Array]]:
+        """w, and z by body and end, for forces f on the bodies and g on the ends (eqs. 29, 30b, 30e)."""
+        model, X, Du, lag = self.model, self.move.X, [None] * self.model.size, {}
+        for i in self.order:
+            body, parent, part = self.bodies[i], model.parents[i], tau[model.v_slices[i], :]
+            own = add([f[i], *(K.T @ g[e] for e, K in body.closed.items())])
+            u_own = part + pick(own, body.joint.axes)
+            u = add([u_own, *(body.KS[e].T @ g[e] for e in body.PK)])
+            Du[i] = body.joint.D.solve(u)
+            lag |= {(i, e): PK.T @ drift[i] for e, PK in body.PK.items()}
+            for d, L in body.L.items():
+                g[d] = g[d] - L.T @ u - add([C.T @ lag[i, e] for e, C in body.C[d].items()])
             if parent >= 0:
-                f[parent] = f[parent] + self.move.X[i].force(joint.force(f[i]))
-        qdd, a = self._roll_out(Du, [np.zeros((6, 1))] * model.size)
-        return qdd, [part - row.felt(a) for row, part in zip(self.held, missing)]
+                f[parent] = f[parent] + X[i].force(reaction(body.joint, own - body.Ha @ ab[i], u_own, part))
+        return self._outward(Du, lag, drift)
 
-    def _roll_out(self, Du: list[Array], drift: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations of the joints and of the bodies, in the reverse order of the elimination (eq. 29)."""
-        qdd: list[Array] = [None] * self.model.size
-        a: list[Array] = [None] * self.model.size
-        for i, neighbours in reversed(self.steps):
-            parent = self.model.parents[i]
-            above = drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + drift[i]
-            own = Du[i] - add([self.L[i][j] @ a[j] for j in neighbours]) if neighbours else Du[i]
-            qdd[i], a[i] = self.joints[i].accelerate(above, own)
-        return rows(qdd), a
+    def _outward(
+        self, Du: list[Array], lag: dict[tuple[int, int], Array], drift: Sequence[Array]
+    ) -> tuple[Array, dict[tuple[int, int], Array]]:
+        """w, and z by body and end: K a = K P' a' + K S w, of which the first part is the parent's z."""
+        w: list[Array] = [None] * self.model.size
+        a, z = {}, {}
+        for i in reversed(self.order):
+            body, parent = self.bodies[i], self.model.parents[i]
+            w[i] = add([Du[i], *(-(L @ z[body.at[d], d]) for d, L in body.L.items())])
+            for e in body.PK:
+                z[i, e] = lag[i, e] + body.KS[e] @ w[i] + (z[parent, e] if parent >= 0 else 0.0)
+            if i in self.felt:
+                above = drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + drift[i]
+                a[i] = body.joint.accelerate(above, w[i])[1]
+                z |= {(i, e): K @ a[i] for e, K in body.closed.items()}
+        return rows(w), z
+
+    def _rows(self, z: dict[tuple[int, int], Array]) -> list[Array]:
+        """sum K a of each constraint."""
+        return [
+            add([z[part.body, e] for e, (c, part) in enumerate(self.ends) if c == row]) for row in range(len(self.held))
+        ]
 
 
-class Inertias:
-    """The blocks H_ij of bodies and of pairs of bodies that are coupled."""
+class Blocks:
+    """C_ed of pairs of ends that are coupled, each kept once, as (larger, smaller)."""
 
-    def __init__(self, own: Sequence[Array]):
-        self.blocks: dict[tuple[int, int], Array] = {(i, i): H for i, H in enumerate(own)}
+    def __init__(self):
+        self.kept: dict[tuple[int, int], Array] = {}
+
+    def has(self, e: int, d: int) -> bool:
+        return (max(e, d), min(e, d)) in self.kept
 
     def __getitem__(self, pair: tuple[int, int]) -> Array:
-        i, j = pair
-        return self.blocks[i, j] if (i, j) in self.blocks else self.blocks[j, i].T
+        e, d = pair
+        return self.kept[e, d] if e >= d else self.kept[d, e].T
 
-    def add(self, i: int, block: Array) -> None:
-        """Add to a body's own inertia."""
-        self.blocks[i, i] = self.blocks[i, i] + block
+    def pairs(self, ends: Iterable[int]) -> list[tuple[int, int]]:
+        """The coupled pairs among some ends."""
+        return [(e, d) for e in ends for d in ends if d <= e and self.has(e, d)]
 
-    def couple(self, i: int, j: int, block: Array) -> None:
-        """Add a_i' block a_j to the cost; a body coupled to itself feels it from both sides (eq. 34)."""
-        if i == j:
-            self.add(i, symmetric(block + block.T))
-        elif (j, i) in self.blocks:
-            self.blocks[j, i] = self.blocks[j, i] + block.T
-        else:
-            self.blocks[i, j] = self.blocks[i, j] + block if (i, j) in self.blocks else block
+    def add(self, e: int, d: int, block: Array) -> None:
+        """Add to C_ed, e >= d."""
+        self.kept[e, d] = self.kept[e, d] + block if (e, d) in self.kept else block
 
-
-def coupled_inertias(model: Model, held: Sequence[Coupling], mu: float) -> Inertias:
-    """The bodies' own inertias with mu K' K of the constraints added (eq. 25)."""
-    H = Inertias([body.matrix for body in model.lumped])
-    for row in held:
-        for place, (i, K) in enumerate(row.parts):
-            H.add(i, mu * symmetric(K.T @ K))
-            for j, other in row.parts[:place]:
-                H.couple(i, j, mu * (K.T @ other))
-    return H
+    def drop(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Forget couplings."""
+        for e, d in pairs:
+            self.kept.pop((max(e, d), min(e, d)), None)

@@ -1,4 +1,4 @@
-"""Forward dynamics with loops by the proximal BBO algorithm (001 Sec. V, Algorithms 4 and 5), PV with early elimination.
+"""Forward dynamics with loops by proxBBO (001 Sec. V, Algorithms 4 and 5), which is PV with early elimination.
 
 The rows of a constraint are carried from its bodies towards the root, as K a + l + L lambda = 0 with the proximal term
 L = 1/mu, l = -k - lambda_k/mu at the start (eq. 42). They are solved for at the root of their loop, the nearest body
@@ -17,6 +17,7 @@ from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .coupling import Coupling, add
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, Factor, columns, grid, pick, rows, symmetric
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 WORLD = -1
 
 
-class ProxBBO:
+class ProxBBO(Factorized):
     """The factorization at a state: see `proximal`."""
 
     name, stiffness = "prox-bbo", 1e5

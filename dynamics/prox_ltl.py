@@ -17,6 +17,7 @@ from .coupling import Coupling, jacobian
 from .crba import blocks
 from .ltl import LTL, by_dof, pushed, transposed
 from .motion import Motion
+from .proximal import Factorized
 from .rnea import body_accelerations, newton_euler
 from .scalar import Array, Factor, rows
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-class ProxLTL:
+class ProxLTL(Factorized):
     """The factorization at a state: see `proximal`."""
 
     name, stiffness = "prox-ltl", 1e5

@@ -16,6 +16,7 @@ from .aba import applied_forces, reaction
 from .articulation import Articulation
 from .coupling import Coupling
 from .motion import Motion, base_acceleration
+from .proximal import Factorized
 from .scalar import Array, Factor, pick, rows
 from .stack import Stack
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .model import Model
 
 
-class ProxPV:
+class ProxPV(Factorized):
     """The factorization at a state: see `proximal`."""
 
     name, stiffness = "prox-pv", 1e5

@@ -10,28 +10,28 @@ eigenvector of G, of eigenvalue s, by 1 / (1 + mu s), and lambda_{k+1} = lambda_
 the solution with the forces of least norm; rows that contradict each other are met in the least-squares sense: r tends
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
-A method is a class whose constructor factorizes, with `first(forces) -> a, r` for a whole solve and `again(r) ->
-change of a, r` for an iteration on the same factorization. Stopped when what is still to come of the accelerations
-(`still_to_come`) is within `tolerance` of the largest one.
+A method is a class whose constructor factorizes, with `first(forces) -> w, r` for a whole solve and `again(r) ->
+change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes them of. They
+stop when what is still to come (`still_to_come`) is within `tolerance` of the largest acceleration.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from .constraint import Constraint
-from .coupling import Coupling, constraint_jacobian, couplings
-from .crba import crba
+from .coupling import Coupling, couplings, on_bodies
 from .demand import LOOP_METHODS, sites
 from .errors import ModelError
 from .motion import Motion, motion
-from .rnea import body_accelerations
-from .scalar import Array, dot, is_symbolic, largest, nonzero, rows, sample, where
+from .rnea import body_accelerations, newton_euler
+from .scalar import Array, dot, is_symbolic, largest, nonzero, rows, where
+from .stiffness import weight
 
 if TYPE_CHECKING:
     from .model import Model
@@ -75,9 +75,6 @@ ROUNDING = 1e-8
 # r' B r beside r' r: below this rounding drowns what is left to do in what no force can change, and steps are plain.
 UNTOLD = 1e-8
 
-# Configurations at which the default mu looks.
-SAMPLES = 3
-
 
 @dataclass(frozen=True)
 class ProximalReport:
@@ -95,14 +92,17 @@ class ProximalReport:
     converged: bool | np.ndarray
 
 
-class Factorized(Protocol):
+class Factorized(ABC):
     """A method's factorization at a state, for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J'
-    where mu is not given.
+    where mu is not given; `refines` says that mu is part of its inertias, so that it rounds by mu, and can solve for
+    joint forces to make up for that.
     """
 
     name: ClassVar[str]
     stiffness: ClassVar[float]
+    refines: ClassVar[bool] = False
 
+    @abstractmethod
     def __init__(
         self,
         model: Model,
@@ -113,11 +113,23 @@ class Factorized(Protocol):
         mu: float,
     ): ...
 
+    @abstractmethod
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations (nv, 1) and what is missing of each constraint's rows, from given forces."""
+        """w (nv, 1), of which `finished` makes the accelerations, and what is missing of each constraint's rows, from
+        given forces.
+        """
 
+    @abstractmethod
     def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of the accelerations as `mu missing` is added to the forces, and what is missing then."""
+        """The change of w as mu times `missing` is added to the forces, and what is missing then."""
+
+    def finished(self, w: Array) -> Array:
+        """Joint accelerations (nv, 1): w itself, if a method does not put off part of the work."""
+        return w
+
+    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
+        """The change of w for more joint forces tau (nv, 1), and what the rows feel of it."""
+        raise NotImplementedError(f"method '{self.name}' does not refine")
 
 
 def solve(
@@ -135,15 +147,17 @@ def solve(
     mu = settings.mu or weight(model, constraints, method.stiffness)
     iterate = Iterate(method, model, (q, v, tau), constraints, external, mu, forces, settings.steps)
     if not constraints:
-        return iterate.a, [], None if is_symbolic(iterate.a) else ProximalReport(method.name, mu, 1, 0.0, 0.0, True)
-    if is_symbolic(iterate.a):
+        return iterate.a, [], None if is_symbolic(iterate.w) else ProximalReport(method.name, mu, 1, 0.0, 0.0, True)
+    if is_symbolic(iterate.w):
         for _ in range((settings.iterations or SYMBOLIC) - 1):
             iterate.advance()
+        iterate.refine()
         return iterate.a, iterate.split(iterate.force), None
     converged = False
     while not converged and iterate.count < (settings.iterations or NUMERIC):
         iterate.advance()
         converged = bool(still_to_come(*iterate.measures()) <= settings.tolerance)
+    iterate.refine()
     residual, error = (float(number.item()) for number in (iterate.residual(), still_to_come(*iterate.measures())))
     report = ProximalReport(method.name, mu, iterate.count, residual, error, converged)
     return iterate.a, iterate.split(iterate.settled() if converged else iterate.force), report
@@ -170,13 +184,14 @@ class Iterate:
     ):
         q, v, tau = state
         self.model, self.mu, self.steps, self.count = model, mu, steps, 1
+        self.tau, self.external = tau, external
         if method.name not in LOOP_METHODS:
             sites(model, constraints)  # refuses loops
         self.move = motion(model, q, v)
         self.held = couplings(model, constraints, v, self.move)
         self.factorized = method(model, self.move, tau, self.held, external, mu)
         forces = [np.zeros((row.size, 1)) for row in self.held] if forces is None else list(forces)
-        self.a, missing = self.factorized.first(forces)
+        self.w, missing = self.factorized.first(forces)
         self.missing = rows([np.zeros((0, 1)), *missing])
         self.force = rows([np.zeros((0, 1)), *forces]) + mu * self.missing
         self.idle = np.ones((1, 1))
@@ -196,9 +211,29 @@ class Iterate:
             if self.direction is not None:
                 d = d.beside(self.direction, where(told, self.rB / nonzero(self.direction.rB), 0.0))
             alpha = where(told, self.rB / nonzero(dot(d.B, d.B)), 1.0)
-        self.a, self.force = self.a + alpha * d.a, self.force + alpha * d.force
+        self.w, self.force = self.w + alpha * d.w, self.force + alpha * d.force
         self.missing, self.idle = r - alpha * d.B, self.idle + alpha * d.idle
         self.direction, self.count = d, self.count + 1
+
+    def refine(self) -> None:
+        """Take off the rounding of a method that has mu in its inertias: solve again for what is left of M a + h = tau
+        + J' lambda.
+        """
+        if not self.factorized.refines:
+            return
+        model, a = self.model, self.a
+        nothing = [np.zeros((6, 1))] * model.size
+        external = nothing if self.external is None else [0.0 if f is None else f for f in self.external]
+        pushes = on_bodies(external, self.held, self.split(self._without_idle(UNTOLD)))
+        carried = newton_euler(model, self.move, body_accelerations(model, self.move, a), pushes)
+        step, felt = self.factorized.pushed(self.tau - carried - model.armature.reshape(-1, 1) * a)
+        felt = rows([np.zeros((0, 1)), *felt])
+        self.w, self.force, self.missing = self.w + step, self.force - self.mu * felt, self.missing - felt
+
+    @property
+    def a(self) -> Array:
+        """The accelerations (nv, 1)."""
+        return self.factorized.finished(self.w)
 
     def split(self, stacked: Array) -> list[Array]:
         """The part of each constraint."""
@@ -207,12 +242,18 @@ class Iterate:
 
     def settled(self) -> Array:
         """The forces, stacked, without what contradictory rows have added to them in every iteration."""
-        return self.force - where(self.rB < self.rr / 2, self.idle * self.mu, 0.0) * self.missing
+        return self._without_idle(0.5)
+
+    def _without_idle(self, share: float) -> Array:
+        """The forces without their idle part, if no more than a share of what is missing can be met."""
+        if self.direction is None:
+            return self.force
+        return self.force - where(self.rB < share * self.rr, self.idle * self.mu, 0.0) * self.missing
 
     def measures(self) -> tuple[Array, ...]:
         """What `still_to_come` judges by."""
         if self.direction is None:
-            return tuple(np.full((1, 1), np.inf) for _ in range(5))
+            return np.full((1, 1), np.inf), *(np.ones((1, 1)) for _ in range(4))
         return self.change, self.rr, self.rB, self.BB, largest(self.a)
 
     def residual(self) -> Array:
@@ -222,11 +263,11 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """What a step takes: accelerations and forces, and off what is missing, B; how much along rows that no force can
+    """What a step adds to w and to the forces, and takes off what is missing; its part along rows that no force can
     meet; r' B r.
     """
 
-    a: Array
+    w: Array
     force: Array
     B: Array
     idle: Array
@@ -246,34 +287,3 @@ def still_to_come(change, rr, rB, BB, size) -> np.ndarray:
     told = np.isfinite(change) & (rB > UNTOLD * rr)
     b = np.clip(np.divide(BB, rB, out=np.full_like(rB, 0.5), where=told), UNTOLD, 1 - ROUNDING)
     return change / np.maximum(1.0, size) * (1 - b) / b
-
-
-_weights: WeakKeyDictionary[Model, dict[tuple, float]] = WeakKeyDictionary()
-
-
-def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) -> float:
-    """mu with the given product with the largest eigenvalue of J M^-1 J' at a few random configurations."""
-    known = _weights.setdefault(model, {})
-    key = tuple(constraint.key for constraint in constraints)
-    if key not in known:
-        rng = np.random.default_rng(4)
-        known[key] = max((_largest_eigenvalue(model, constraints, rng) for _ in range(SAMPLES)), default=1.0) or 1.0
-    return stiffness / known[key]
-
-
-def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np.random.Generator) -> float:
-    """Of J M^-1 J' at a random configuration; rows of symbols take random numbers."""
-    q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-    J = constraint_jacobian(model, q, [_sampled(constraint, rng) for constraint in constraints])
-    try:
-        G = J @ np.linalg.solve(crba(model, q), J.T)
-    except np.linalg.LinAlgError:
-        raise ZeroDivisionError("a joint moves no mass") from None
-    return float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
-
-
-def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
-    """The constraint with numbers for symbols, and no demand."""
-    more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
-    options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}
-    return replace(constraint, K=sample(constraint.K, rng), **options)

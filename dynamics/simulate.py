@@ -19,22 +19,22 @@ from numpy.typing import ArrayLike
 from .constraint import Constraint, listed
 from .errors import ModelError
 from .proximal import NUMERIC
-from .scalar import numbers_only
-from .stepper import Stepper
+from .scalar import finite, numbers_only
 from .stepping import INTEGRATORS
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .model import Model
     from .proximal import Proximal
+    from .stepper import Stepper
 
 Policy = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
 
 # Steps, at most, without a look at the progress display, at convergence, or at a state that is not finite.
 CHUNK = 1000
 
-# Steps that had to go on before all are given as many iterations, if more than CHUNK of them are to come.
-LATE = 50
+# Steps that had to go on before all are given as many iterations, at most so many, if more than CHUNK are to come.
+LATE, MOST = 50, 40
 
 
 def simulate(
@@ -62,9 +62,11 @@ def simulate(
     >>> trajectory = simulate(model, q, v, constraints=[point("coupler", tip, other="rocker", target=end)], duration=10)
     >>> trajectory.plot("run.png")
     """
+    from .stepper import Stepper
+
     constraints = listed(constraints)
     for row in constraints:
-        numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k)
+        numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k, *(more.K for more in row.more))
     q = model.configuration(q)
     v = model.velocity(np.zeros(model.nv) if v is None else v)
     numbers_only("simulate", q, v)
@@ -85,22 +87,20 @@ def simulate(
 def _steps(duration: float, step: float) -> int:
     if not (np.isfinite(step) and step > 0):
         raise ModelError(f"simulate: step is {step} s, expected more than 0")
-    if not (np.isfinite(duration) and duration >= step / 2):
+    if not np.isfinite(duration) or round(duration / step) < 1:
         raise ModelError(f"simulate: duration is {duration} s, expected at least a step of {step} s")
     return round(duration / step)
 
 
 def _rows(model: Model, tau, count: int) -> np.ndarray:
     """Joint forces (1, nv) or (steps, nv)."""
-    tau = np.zeros(model.nv) if tau is None else tau
+    tau = finite(np.zeros(model.nv) if tau is None else tau, "simulate: tau")
     numbers_only("simulate: tau", tau)
-    rows = np.atleast_2d(np.asarray(tau, dtype=float))
+    rows = np.atleast_2d(tau)
     if rows.shape not in ((1, model.nv), (count, model.nv)):
         raise ModelError(
             f"simulate: tau has shape {np.shape(tau)}, expected ({model.nv},), ({count}, {model.nv}) or a policy"
         )
-    if not np.isfinite(rows).all():
-        raise ModelError("simulate: tau has an entry that is not finite, expected numbers")
     return rows
 
 
@@ -146,7 +146,7 @@ class _Run:
                 chunk = min(2 * chunk, most) if kept == n else kept
                 progress.advance(kept)
                 if self.late > LATE and count - self.done > CHUNK:
-                    self.stepper.strengthen(int(self.iterations.max()))
+                    self.stepper.strengthen(min(int(self.iterations.max()), MOST))
                     self.late = 0
 
     def advance(self, count: int, times: np.ndarray, tau: np.ndarray) -> int:

@@ -156,7 +156,7 @@ def replaced(constraint, **changes):
 
 @pytest.mark.parametrize("method", LOOP_METHODS)
 def test_singular_configurations_give_numbers_and_say_what_is_missing(method):
-    """A four-bar stretched out, where all bars are in line, and next to it; no rate of convergence is expected there."""
+    """A four-bar stretched out, all bars in line, and next to it; no rate of convergence is expected there."""
     bars = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=1e-9)
     rng = np.random.default_rng(0)
     for nudge in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):
@@ -250,7 +250,8 @@ LOOPED = """
   <body name="crank" pos="0 0 1"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/>
     <body name="coupler" pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .6 0 0" size=".02"/>
     </body></body>
-  <body name="rocker" pos=".9 0 1.4"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.4" size=".02"/></body>
+  <body name="rocker" pos=".9 0 1.4"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.4" size=".02"/>
+  </body>
   <body name="load" pos=".5 0 1.1"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
 </worldbody><equality>
   <connect body1="coupler" body2="rocker" anchor=".6 0 0"/><weld body1="load" body2="coupler"/>
@@ -319,6 +320,10 @@ def test_forces_through_loops_carry_a_motion():
         (lambda: Constraint("crank", np.eye(6), more=[("rocker", np.eye(3))]), r"K of 'rocker' has shape \(3, 3\)"),
         (lambda: Constraint("crank", np.eye(6), more=["rocker"]), r"more holds 'rocker', expected \(link, K\)"),
         (lambda: Constraint("crank", np.eye(6), more=[("wheel", np.eye(6))]), "has no link 'wheel', expected one of"),
+        (
+            lambda: Constraint("crank", np.eye(6), more=[("universe", np.eye(6))]),
+            "'universe': the link is fixed to the",
+        ),
     ],
 )
 def test_mistakes_get_a_sentence(make, sentence):

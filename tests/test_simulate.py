@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from trisweep.dynamics import ModelError, Proximal, random_tree, simulate, weld
 from trisweep.dynamics.simulate import LATE
 from trisweep.dynamics.stepper import ITERATIONS
+from trisweep.native import CompileError
 
 START = np.array([0.7, -0.4]), np.array([0.5, 1.0])
 
@@ -197,7 +198,10 @@ NAN = np.array([np.nan, 0.0])
         ({"q": np.zeros(3)}, r"q has shape \(3, 1\), expected \(2,\)"),
         ({"q": NAN}, r"q: entry 0 is not finite"),
         ({"v": NAN}, r"v: entry 0 is not finite"),
-        ({"tau": NAN}, r"tau has an entry that is not finite"),
+        ({"tau": NAN}, r"tau: entry 0 is not finite, expected a number"),
+        ({"tau": "full throttle"}, r"tau is of type str, expected numbers or CasADi SX symbols"),
+        ({"tau": ca.SX.sym("tau", 2)}, r"tau got symbols, expected numbers"),
+        ({"duration": 4e-4}, r"duration is 0.0004 s, expected at least a step of 0.001 s"),
         ({"tau": np.zeros((3, 2))}, r"tau has shape \(3, 2\), expected \(2,\), \(1000, 2\) or a policy"),
         ({"tau": lambda t, q, v: NAN}, r"at 0 s the policy gave a joint force that is not finite"),
         ({"tau": lambda t, q, v: np.zeros(3)}, r"at 0 s the policy gave joint forces of shape \(3,\), expected \(2,\)"),
@@ -222,6 +226,13 @@ def test_steps_that_need_more_iterations_go_on_alone_and_later_have_them_from_th
     assert (slow.iterations[LATE + 1 :] >= slow.iterations[: LATE + 1].max()).all()
     assert max(slow.error.max(), sound.error.max()) <= 1e-10
     np.testing.assert_allclose(slow.q, sound.q, atol=1e-7)
+
+
+def test_a_policy_that_does_not_compile_is_refused_by_the_compiler():
+    t, q, v, x = ca.MX.sym("t"), ca.MX.sym("q", 2), ca.MX.sym("v", 2), ca.MX.sym("x", 2)
+    root = ca.rootfinder("root", "newton", {"x": x, "p": q, "g": x + x**3 - q})
+    with pytest.raises(CompileError, match="root"):
+        simulate(double_pendulum(), *START, ca.Function("hold", [t, q, v], [root(x0=0, p=q)["x"]]))
 
 
 def test_settings_of_the_proximal_iteration_reach_the_step():

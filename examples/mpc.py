@@ -1,7 +1,7 @@
 """Model-predictive control: the arm follows a target that circles, and plans anew every 20 ms.
 
 The plan looks half a second ahead with the full dynamics and all limits. Each solve starts from the last one, moved on
-by a step with its multipliers, and takes a few iterations. The arm that is controlled carries a load unknown to the plan.
+by a step with its multipliers, and takes a few iterations. The arm under control carries a load the plan does not know.
 """
 
 import numpy as np

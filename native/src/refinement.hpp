@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    static constexpr double ENOUGH = 1e-10, COMFORTABLE = 1e-12, SINGULAR = 0.1;  // residuals, relative as in `refine`
+    static constexpr double ENOUGH = 1e-8, COMFORTABLE = 1e-10, SINGULAR = 0.1;  // residuals, relative as in `refine`
     static constexpr int STEPS = 8, UNWATCHED = 3;
 
     struct Pair {

@@ -60,9 +60,9 @@ class Demand:
 
 
 def closes_loop(model: Model, constraint: Constraint) -> bool:
-    """True if the constraint holds several moving bodies together."""
-    further = [constraint.other, *(more.link for more in constraint.more)]
-    return any(link is not None and model.frame(link).body >= 0 for link in further)
+    """True if the constraint is not one between a link and the ground."""
+    against = None if constraint.other is None else model.frame(constraint.other)
+    return bool(constraint.more) or (against is not None and against.body >= 0)
 
 
 def on_ground(model: Model, constraint: Constraint) -> Constraint:

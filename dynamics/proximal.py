@@ -19,20 +19,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from .constraint import Constraint
-from .coupling import Coupling, constraint_jacobian, couplings, on_bodies
-from .crba import crba
+from .coupling import Coupling, couplings, on_bodies
 from .demand import LOOP_METHODS, sites
 from .errors import ModelError
 from .motion import Motion, motion
 from .rnea import body_accelerations, newton_euler
-from .scalar import Array, dot, is_symbolic, largest, nonzero, rows, sample, where
+from .scalar import Array, dot, is_symbolic, largest, nonzero, rows, where
+from .stiffness import weight
 
 if TYPE_CHECKING:
     from .model import Model
@@ -75,9 +74,6 @@ ROUNDING = 1e-8
 
 # r' B r beside r' r: below this rounding drowns what is left to do in what no force can change, and steps are plain.
 UNTOLD = 1e-8
-
-# Configurations at which the default mu looks.
-SAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -228,7 +224,7 @@ class Iterate:
         model, a = self.model, self.a
         nothing = [np.zeros((6, 1))] * model.size
         external = nothing if self.external is None else [0.0 if f is None else f for f in self.external]
-        pushes = on_bodies(external, self.held, self.split(self.settled()))
+        pushes = on_bodies(external, self.held, self.split(self._without_idle(UNTOLD)))
         carried = newton_euler(model, self.move, body_accelerations(model, self.move, a), pushes)
         step, felt = self.factorized.pushed(self.tau - carried - model.armature.reshape(-1, 1) * a)
         felt = rows([np.zeros((0, 1)), *felt])
@@ -246,9 +242,13 @@ class Iterate:
 
     def settled(self) -> Array:
         """The forces, stacked, without what contradictory rows have added to them in every iteration."""
+        return self._without_idle(0.5)
+
+    def _without_idle(self, share: float) -> Array:
+        """The forces without their idle part, if no more than a share of what is missing can be met."""
         if self.direction is None:
             return self.force
-        return self.force - where(self.rB < self.rr / 2, self.idle * self.mu, 0.0) * self.missing
+        return self.force - where(self.rB < share * self.rr, self.idle * self.mu, 0.0) * self.missing
 
     def measures(self) -> tuple[Array, ...]:
         """What `still_to_come` judges by."""
@@ -287,34 +287,3 @@ def still_to_come(change, rr, rB, BB, size) -> np.ndarray:
     told = np.isfinite(change) & (rB > UNTOLD * rr)
     b = np.clip(np.divide(BB, rB, out=np.full_like(rB, 0.5), where=told), UNTOLD, 1 - ROUNDING)
     return change / np.maximum(1.0, size) * (1 - b) / b
-
-
-_weights: WeakKeyDictionary[Model, dict[tuple, float]] = WeakKeyDictionary()
-
-
-def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) -> float:
-    """mu with the given product with the largest eigenvalue of J M^-1 J' at a few random configurations."""
-    known = _weights.setdefault(model, {})
-    key = tuple(constraint.key for constraint in constraints)
-    if key not in known:
-        rng = np.random.default_rng(4)
-        known[key] = max((_largest_eigenvalue(model, constraints, rng) for _ in range(SAMPLES)), default=1.0) or 1.0
-    return stiffness / known[key]
-
-
-def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np.random.Generator) -> float:
-    """Of J M^-1 J' at a random configuration; rows of symbols take random numbers."""
-    q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-    J = constraint_jacobian(model, q, [_sampled(constraint, rng) for constraint in constraints])
-    try:
-        G = J @ np.linalg.solve(crba(model, q), J.T)
-    except np.linalg.LinAlgError:
-        raise ZeroDivisionError("a joint moves no mass") from None
-    return float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
-
-
-def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
-    """The constraint with numbers for symbols, and no demand."""
-    more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
-    options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}
-    return replace(constraint, K=sample(constraint.K, rng), **options)

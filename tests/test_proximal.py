@@ -37,6 +37,35 @@ def test_machine_code_starts_from_forces_too():
     assert report.converged is True and relative(one, a[1]) < 1e-9
 
 
+def test_machine_code_takes_external_forces_and_one_row_for_all_states():
+    mechanism = four_bar("weld")
+    q, v, tau = mechanism.states(9)
+    external = {"coupler": np.arange(6.0), "rocker": np.ones((9, 6))}
+    a, forces, report = mechanism.model.compiled.proximal_dynamics(
+        q[0], v, tau[:1], mechanism.constraints, "prox-bbo", external=external
+    )
+    assert a.shape == (9, 4) and forces[0].shape == (9, 6) and report.iterations.shape == (9,)
+    pushed = {"coupler": np.arange(6.0), "rocker": np.ones(6)}
+    for n in range(9):
+        expected, _ = mechanism.model.forward_dynamics(q[0], v[n], tau[0], mechanism.constraints, "lcaba", pushed)
+        assert relative(a[n], expected) < 1e-9
+
+
+def test_states_that_converge_late_are_handed_in_again():
+    """The first state needs few iterations; one near a singular configuration comes after it."""
+    bars = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=0.5)
+    hard = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=0.05).q
+    settings = Proximal(mu=weight(bars.model, bars.constraints, 1e4), steps="plain")
+    v, tau = np.array([0.3, -0.2, 0.1]), np.zeros(3)
+    *_, easy = bars.model.compiled.proximal_dynamics(bars.q, v, tau, bars.constraints, settings=settings)
+    q = np.array([bars.q, hard, bars.q])
+    a, _, report = bars.model.compiled.proximal_dynamics(q, v, tau, bars.constraints, settings=settings)
+    assert report.converged.all() and report.iterations[0] == report.iterations[2] == easy.iterations
+    assert report.iterations[1] > easy.iterations
+    for n in range(3):
+        assert relative(a[n], bars.dense(q[n], v, tau)[0]) < 1e-8
+
+
 def test_plain_iterations_shrink_what_is_missing_as_the_spectrum_says():
     """k - J a is E^n b with E = (1 + mu G)^-1, b what free motion leaves of it: 001 eq. 13."""
     mechanism = MECHANISMS["hand and cube"]()

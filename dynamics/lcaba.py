@@ -7,6 +7,7 @@ constraint, sits on a body, feels z_e = K_e a of it, and the cost of all ends is
     1/2 sum z_e' C_ed z_d - sum g_e' z_e        at first C_ed = mu, g_e = lambda + mu k for ends of one constraint,
 
 so that 001's coupled inertias are H_ij = K_e' C_ed K_d, in fewer numbers where a constraint has fewer than six rows.
+Ends on one body with more than six rows are joined to one with K = 1, whose z is the body's acceleration.
 When the turn of body i comes, ends on it add to H_ii; those coupled to ends elsewhere (open) pass the joint, to K P' of
 its parent, and the others (closed) are done. Letters U D G of `articulation`, u = tau + S' f, T_d = sum S' K_e' C_ed,
 L_d = D^-1 T_d; a joint's acceleration is w = D^-1 u - sum L_d z_d, less what its parent's takes (eq. 29). Iterations
@@ -68,6 +69,8 @@ class LCABA(Factorized):
         self.order = [i for i, _ in order(model.parents, [[body for body, _ in row.parts] for row in held])]
         self.ends = [(c, part) for c, row in enumerate(held) for part in row.parts]
         self.bodies: list[Eliminated] = [None] * model.size
+        self.joined: dict[int, list[tuple[int, int, dict[int, Array]]]] = {}
+        self.replaced: dict[int, list[tuple[int, dict[int, Array]]]] = {}
         self._factorize()
         self.felt = {j for i, body in enumerate(self.bodies) if body.closed for j in model.support(i)}
         a0, parts = base_acceleration(model), zip(move.ab, move.X, model.parents)
@@ -83,6 +86,7 @@ class LCABA(Factorized):
             for d in (d for d in range(e + 1) if self.ends[d][0] == c):
                 C.add(e, d, self.mu * np.eye(self.held[c].size))
         for i in self.order:
+            self._join_crowded(i, K, C, at)
             parent, near = self.model.parents[i], list(K[i])
             self.bodies[i] = body = self._eliminate(i, H[i], K[i], C, at)
             C.drop((e, d) for e in near for d in (near if parent >= 0 else [*near, *body.L]))
@@ -92,6 +96,22 @@ class LCABA(Factorized):
                 H[parent] = H[parent] + self.move.X[i].inertia(body.Ha)
                 K[parent] |= {e: self.move.X[i].force(PK).T for e, PK in body.PK.items()}
                 at |= dict.fromkeys(body.PK, parent)
+
+    def _join_crowded(self, i: int, K: list[dict[int, Array]], C: Blocks, at: dict[int, int]) -> None:
+        """Where coupled ends on a body have more than six rows, put one end with K = 1 in their place."""
+        coupled = [(e, d) for e in K[i] for d in at if at[d] != i and C.has(e, d)]
+        crowds = [(i, list(dict.fromkeys(e for e, _ in coupled)))]
+        crowds += [(b, list(dict.fromkeys(d for _, d in coupled if at[d] == b))) for b in {at[d] for _, d in coupled}]
+        for b, ends in crowds:
+            if sum(K[b][e].shape[0] for e in ends) > 6:
+                new = len(self.ends) + sum(map(len, self.joined.values()))
+                old = {e: K[b].pop(e) for e in ends}
+                C.join(new, old)
+                for e in ends:
+                    del at[e]
+                K[b][new], at[new] = np.eye(6), b
+                self.joined.setdefault(i, []).append((b, new, old))
+                self.replaced.setdefault(b, []).append((new, old))
 
     def _eliminate(self, i: int, H: Array, K: dict[int, Array], C: Blocks, at: dict[int, int]) -> Eliminated:
         """A body and its joint, with what the ends elsewhere feel of it put into C."""
@@ -149,7 +169,10 @@ class LCABA(Factorized):
     ) -> tuple[Array, dict[tuple[int, int], Array]]:
         """w, and z by body and end, for forces f on the bodies and g on the ends (eqs. 29, 30b, 30e)."""
         model, X, Du, lag = self.model, self.move.X, [None] * self.model.size, {}
+        g = dict(enumerate(g))
         for i in self.order:
+            for _, new, old in self.joined.get(i, ()):
+                g[new] = add([K.T @ g[e] for e, K in old.items()])
             body, parent, part = self.bodies[i], model.parents[i], tau[model.v_slices[i], :]
             own = add([f[i], *(K.T @ g[e] for e, K in body.closed.items())])
             u_own = part + pick(own, body.joint.axes)
@@ -177,6 +200,8 @@ class LCABA(Factorized):
                 above = drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + drift[i]
                 a[i] = body.joint.accelerate(above, w[i])[1]
                 z |= {(i, e): K @ a[i] for e, K in body.closed.items()}
+            for new, old in reversed(self.replaced.get(i, ())):
+                z |= {(i, e): K @ z[i, new] for e, K in old.items()}
         return rows(w), z
 
     def _rows(self, z: dict[tuple[int, int], Array]) -> list[Array]:
@@ -206,6 +231,20 @@ class Blocks:
     def add(self, e: int, d: int, block: Array) -> None:
         """Add to C_ed, e >= d."""
         self.kept[e, d] = self.kept[e, d] + block if (e, d) in self.kept else block
+
+    def join(self, new: int, old: dict[int, Array]) -> None:
+        """Put an end of a larger number in the place of others of one body, given by their K, and feel its acceleration
+        itself.
+        """
+        for e, d in self.pairs(old):
+            block = old[e].T @ self[e, d] @ old[d]
+            self.add(new, new, symmetric(block if e == d else block + block.T))
+        others = {end for pair in self.kept for end in pair} - {new, *old}
+        for d in sorted(others):
+            blocks = [K.T @ self[e, d] for e, K in old.items() if self.has(e, d)]
+            if blocks:
+                self.add(new, d, add(blocks))
+        self.drop([pair for pair in self.kept if pair[0] in old or pair[1] in old])
 
     def drop(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Forget couplings."""

@@ -141,7 +141,7 @@ def test_every_proximal_method_takes_constraints_against_the_ground(case, method
         expected, least, unmet = least_forces(other, data, *state, constraints)
         assert report.converged and abs(report.residual - np.abs(unmet).max()) < 1e-8 * max(1.0, abs(a).max())
         assert relative(a, expected) < 1e-8
-        assert relative(stacked(forces), least) < 1e-3 if "contradicted" in case else 1e-5
+        assert relative(stacked(forces), least) < (1e-3 if "contradicted" in case else 1e-5)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "hand and cube", "legs"])

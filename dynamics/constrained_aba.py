@@ -8,19 +8,15 @@ is ABA, and iterations that only push (001 Algorithm 2). Letters of `aba`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling, on_bodies
-from .motion import Motion, base_acceleration
+from .coupling import on_bodies
+from .motion import base_acceleration
 from .proximal import Factorized
 from .scalar import Array, pick, rows, symmetric
-
-if TYPE_CHECKING:
-    from .model import Model
 
 
 class ConstrainedABA(Factorized):
@@ -28,17 +24,9 @@ class ConstrainedABA(Factorized):
 
     name, stiffness, refines = "constrained-aba", 1e6, True
 
-    def __init__(
-        self,
-        model: Model,
-        move: Motion,
-        tau: Array,
-        held: Sequence[Coupling],
-        external: Sequence[Array | None] | None,
-        mu: float,
-    ):
-        self.model, self.move, self.tau, self.held, self.mu = model, move, tau, held, mu
-        self.f = applied_forces(model.lumped, move, external)
+    def factorize(self) -> None:
+        model, move, held, mu = self.model, self.move, self.held, self.mu
+        self.f = applied_forces(model.lumped, move, self.external)
         self.joints: list[Articulation] = [None] * model.size
         self.Ha: list[Array] = [None] * model.size
         H = [body.matrix for body in model.lumped]

@@ -18,20 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling, add
+from .coupling import add
 from .elimination_order import order
-from .motion import Motion, base_acceleration
+from .motion import base_acceleration
 from .proximal import Factorized
 from .scalar import Array, pick, rows, symmetric
-
-if TYPE_CHECKING:
-    from .model import Model
 
 
 @dataclass(frozen=True)
@@ -55,17 +51,9 @@ class LCABA(Factorized):
 
     name, stiffness, refines = "lcaba", 1e6, True
 
-    def __init__(
-        self,
-        model: Model,
-        move: Motion,
-        tau: Array,
-        held: Sequence[Coupling],
-        external: Sequence[Array | None] | None,
-        mu: float,
-    ):
-        self.model, self.move, self.tau, self.held, self.mu = model, move, tau, held, mu
-        self.f = applied_forces(model.lumped, move, external)
+    def factorize(self) -> None:
+        model, move, held = self.model, self.move, self.held
+        self.f = applied_forces(model.lumped, move, self.external)
         self.order = [i for i, _ in order(model.parents, [[body for body, _ in row.parts] for row in held])]
         self.ends = [(c, part) for c, row in enumerate(held) for part in row.parts]
         self.bodies: list[Eliminated] = [None] * model.size

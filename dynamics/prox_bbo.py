@@ -15,8 +15,8 @@ import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling, add
-from .motion import Motion, base_acceleration
+from .coupling import add
+from .motion import base_acceleration
 from .proximal import Factorized
 from .scalar import Array, Factor, columns, grid, pick, rows, symmetric
 
@@ -31,17 +31,9 @@ class ProxBBO(Factorized):
 
     name, stiffness = "prox-bbo", 1e5
 
-    def __init__(
-        self,
-        model: Model,
-        move: Motion,
-        tau: Array,
-        held: Sequence[Coupling],
-        external: Sequence[Array | None] | None,
-        mu: float,
-    ):
-        self.model, self.move, self.tau, self.held, self.mu = model, move, tau, held, mu
-        self.f = applied_forces(model.lumped, move, external)
+    def factorize(self) -> None:
+        model, move, held = self.model, self.move, self.held
+        self.f = applied_forces(model.lumped, move, self.external)
         roots = [loop_root(model, [body for body, _ in row.parts]) for row in held]
         self.rooted = {i: [c for c, root in enumerate(roots) if root == i] for i in range(WORLD, model.size)}
         self.joints: list[Articulation] = [None] * model.size

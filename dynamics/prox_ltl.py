@@ -9,20 +9,15 @@ constraints' Y = J L^-1; what is left of the KKT matrix is the damped Delassus m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .coupling import Coupling, jacobian
+from .coupling import jacobian
 from .crba import blocks
 from .ltl import LTL, by_dof, pushed, transposed
-from .motion import Motion
 from .proximal import Factorized
 from .rnea import body_accelerations, newton_euler
 from .scalar import Array, Factor, rows
-
-if TYPE_CHECKING:
-    from .model import Model
 
 
 class ProxLTL(Factorized):
@@ -30,19 +25,11 @@ class ProxLTL(Factorized):
 
     name, stiffness = "prox-ltl", 1e5
 
-    def __init__(
-        self,
-        model: Model,
-        move: Motion,
-        tau: Array,
-        held: Sequence[Coupling],
-        external: Sequence[Array | None] | None,
-        mu: float,
-    ):
+    def factorize(self) -> None:
+        model, move, held, mu = self.model, self.move, self.held, self.mu
         at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
-        self.mu = mu
         self.M = LTL(model, blocks(model, move.X))
-        self.y = self.M.inward(by_dof(tau - newton_euler(model, move, at_rest, external)))
+        self.y = self.M.inward(by_dof(self.tau - newton_euler(model, move, at_rest, self.external)))
         self.Y = [self.M.inward(transposed(model, jacobian(model, move.X, row))) for row in held]
         free = [Ja[0] for Ja in self.M.form(self.Y, [self.y])]
         self.missing = [row.missing(at_rest) - Ja for row, Ja in zip(held, free)]

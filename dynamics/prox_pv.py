@@ -8,20 +8,15 @@ world is regular whatever the rows. Letters of `pv`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .aba import applied_forces, reaction
 from .articulation import Articulation
-from .coupling import Coupling
-from .motion import Motion, base_acceleration
+from .motion import base_acceleration
 from .proximal import Factorized
 from .scalar import Array, Factor, pick, rows
 from .stack import Stack
-
-if TYPE_CHECKING:
-    from .model import Model
 
 
 class ProxPV(Factorized):
@@ -29,17 +24,9 @@ class ProxPV(Factorized):
 
     name, stiffness = "prox-pv", 1e5
 
-    def __init__(
-        self,
-        model: Model,
-        move: Motion,
-        tau: Array,
-        held: Sequence[Coupling],
-        external: Sequence[Array | None] | None,
-        mu: float,
-    ):
-        self.model, self.move, self.tau, self.held, self.mu = model, move, tau, held, mu
-        self.f = applied_forces(model.lumped, move, external)
+    def factorize(self) -> None:
+        model, move, held, mu = self.model, self.move, self.held, self.mu
+        self.f = applied_forces(model.lumped, move, self.external)
         n = model.size
         self.joints: list[Articulation] = [None] * n
         self.Ha: list[Array] = [None] * n

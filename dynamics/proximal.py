@@ -10,9 +10,10 @@ eigenvector of G, of eigenvalue s, by 1 / (1 + mu s), and lambda_{k+1} = lambda_
 the solution with the forces of least norm; rows that contradict each other are met in the least-squares sense: r tends
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
-A method is a class with `factorize()` for the sweep that all iterations share, `first(forces) -> w, r` for a whole solve
-and `again(r) -> change of w, r` for an iteration on the same factorization, w the accelerations or what `finished` makes
-them of. They stop when what is still to come (`still_to_come`) is within `tolerance` of the largest acceleration.
+A method is a class with `factorize()` for the sweep that all iterations share, `first(forces) -> w, r` for a whole
+solve and `again(r) -> change of w, r` for an iteration on the same factorization, w the accelerations or what
+`finished` makes them of. They stop when what is still to come (`still_to_come`) is within `tolerance` of the largest
+acceleration.
 """
 
 from __future__ import annotations

@@ -99,9 +99,9 @@ def _entry_rates(states: list[Variable], rates: dict[str, ca.SX]) -> ca.SX:
 def _entry_rate(state: Variable, velocity: ca.SX) -> ca.SX:
     if not state.manifold.units:
         return velocity
-    along = ca.SX.sym("along", velocity.numel())
-    slope = ca.jtimes(state.on.integrate(state.value, along), along, velocity)
-    return ca.substitute(slope, along, ca.SX.zeros(along.shape))
+    from ..dynamics.stepping import rate
+
+    return rate(state.on, state.value, velocity)
 
 
 def _relocated(states: list[Variable], f: ca.SX, x: ca.SX) -> ca.SX:

@@ -37,7 +37,7 @@ class Column:
     per_stage: bool = False
     units: tuple[tuple[int, int], ...] = ()
 
-    @property
+    @cached_property
     def manifold(self) -> Manifold:
         return Manifold(self.size, self.units)
 
@@ -64,24 +64,24 @@ class Span:
     at_own: int
     free_duration: bool = False
 
-    @property
+    @cached_property
     def nu(self) -> int:
         return sum(column.size for column in self.controls)
 
-    @property
+    @cached_property
     def nx(self) -> int:
         return sum(column.manifold.dimension for column in self.states)
 
-    @property
+    @cached_property
     def shared(self) -> int:
         return sum(column.size for column in self.parameters if not column.per_stage)
 
-    @property
+    @cached_property
     def own(self) -> int:
         """Entries of a stage in of_stages."""
         return sum(c.size for c in self.parameters if c.per_stage) + sum(c.manifold.anchors for c in self.states)
 
-    @property
+    @cached_property
     def size_z(self) -> int:
         return self.steps * (self.nu + self.nx) + self.chosen + self.nx
 
@@ -143,7 +143,7 @@ class Piece:
     upper: tuple[float, ...]
     at: tuple[int, ...]
 
-    @property
+    @cached_property
     def places(self) -> np.ndarray:
         """(stages, rows): indices into y."""
         return np.array(self.at)[:, None] + np.arange(len(self.rows))
@@ -182,9 +182,13 @@ class Layout:
 
     def kind(self, kind: str) -> slice:
         """Where the rows of "dynamics", "equality" or "inequality" stand in y."""
-        sizes = {name: sum(p.places.size for p in self.pieces if p.kind == name) for name in KINDS}
-        first = sum(sizes[name] for name in KINDS[: KINDS.index(kind)])
-        return slice(first, first + sizes[kind])
+        return self._kinds[kind]
+
+    @cached_property
+    def _kinds(self) -> dict[str, slice]:
+        sizes = [sum(piece.places.size for piece in self.pieces if piece.kind == kind) for kind in KINDS]
+        ends = np.cumsum(sizes).tolist()
+        return {kind: slice(end - size, end) for kind, size, end in zip(KINDS, sizes, ends)}
 
 
 KINDS = ("dynamics", "equality", "inequality")

@@ -4,7 +4,7 @@ SHELL  := bash
 VENV   := .venv
 PYTHON ?= python3
 BIN    := $(CURDIR)/$(VENV)/bin
-CORE   := pyproject.toml native/CMakeLists.txt $(wildcard native/src/*)
+CORE   := pyproject.toml native/CMakeLists.txt $(wildcard native/src/*/*)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test lint format bench asan clean
@@ -32,8 +32,8 @@ bench: $(VENV)/.installed-bench
 # The core's tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. `python -S` keeps the editable
 # install out of the way of the instrumented one.
 ASAN := build/asan
-CORE_TESTS := tests/test_levels.py tests/test_kernels.py tests/test_riccati.py tests/test_riccati_problem.py \
-  tests/test_interior_point.py tests/test_watching.py tests/test_scaling.py tests/test_phases.py tests/test_manifold_states.py
+CORE_TESTS := tests/native/test_instruction_sets.py tests/native/test_kernels.py tests/riccati tests/ocp/test_interior_point.py \
+  tests/ocp/test_watching.py tests/ocp/test_scaling.py tests/ocp/test_phases.py tests/ocp/test_manifold_states.py
 asan: $(VENV)/.installed-test
 	@echo "== building the core with AddressSanitizer and UndefinedBehaviorSanitizer"
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target $(ASAN)/site . \

@@ -5,9 +5,9 @@ y = implicit("root", y, residual=y**3 + y - x, solution=...)
 e = expand(x, vertcat(y * x), multipliers=eta)      # e.values, e.jacobian, e.gradient, e.hessian
 """
 
+from ..errors import NodeError
 from .checker import Check, check
 from .derivatives import Derivatives
-from .errors import NodeError
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
 from .quadratic import lower_hessian

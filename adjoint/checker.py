@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from .errors import NodeError
+from ..errors import NodeError
 from .expansion import expand, solved
 from .symbols import symbols
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .errors import NodeError
+from ..errors import NodeError
 from .graph import Graph
 from .node import ImplicitNode, nodes_of
 from .quadratic import congruence, lower_hessian

@@ -1,4 +1,4 @@
-"""Derivatives of expressions that rest on a graph of implicit nodes (004 Sec. 2.4, which has one node).
+"""Derivatives of expressions that rest on a graph of implicit nodes (Sathya 2024c Sec. 2.4, which has one node).
 
 Outputs f(z) and every node's inputs w_k(z) are expressions in z = (x, y_1, ..., y_K), x the variables and y_k the
 unknowns of node k; nodes are in an order in which w_k knows y_1 to y_(k-1) only. With G = dz/dx, grown node by node:

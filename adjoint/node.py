@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..errors import NodeError
 from .derivatives import Derivatives
-from .errors import NodeError
 from .nested import NestedDerivatives
 from .symbols import distinct, index, symbols
 

@@ -1,4 +1,4 @@
-"""Operations of dynamics and their derivatives for the iiwa, as 004 counts them in Fig. 1 and Table 1.
+"""Operations of dynamics and their derivatives for the iiwa, as Sathya 2024c counts them in Fig. 1 and Table 1.
 
     python bench/adjoint_operations.py
 
@@ -10,8 +10,8 @@ subexpressions are eliminated on both sides.
 """
 
 import casadi as ca
-from iiwa_step import METHODS, SETTINGS, IiwaStep
-from machine import describe
+from support.iiwa_step import METHODS, SETTINGS, IiwaStep
+from support.machine import describe
 from trisweep.adjoint import expand, nodes_of, solved
 
 PAPER = {"dFD": (1.56, 1.60), "d2 eta'FD": (1.45, 2.21)}
@@ -67,7 +67,7 @@ def main():
         bar = f"   (bar, unconstrained: {BARS[name]:,})" if name in BARS else ""
         print(f"{name:18}" + "".join(f"{table[setting][name]:15,}" for setting in SETTINGS) + bar)
     print("\nEuler step: Jacobian and Hessian of q + h v, v + h a in (tau, q, v), fused.\n")
-    print(f"{'speed-up a over c':18}" + "".join(f"{setting:>15} {'004':>6}" for setting in SETTINGS))
+    print(f"{'speed-up a over c':18}" + "".join(f"{setting:>15} {'paper':>6}" for setting in SETTINGS))
     for s in SETTINGS:
         table[s]["dFD forward c"], table[s]["dFD forward a"] = table[s]["dFD c forward"], table[s]["dFD a"]
     for name in ("dFD", "dFD forward", "d(FD + forces)", "d2 eta'FD", "Euler step"):

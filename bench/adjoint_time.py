@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 import pinocchio as pin
-from iiwa_step import SETTINGS, IiwaStep
-from machine import describe
+from support.iiwa_step import SETTINGS, IiwaStep
+from support.machine import describe
 from trisweep.native import compile_function
 from trisweep.problems.robot import robot_file
 

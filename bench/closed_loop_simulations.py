@@ -12,7 +12,7 @@ from pathlib import Path
 
 import casadi as ca
 import numpy as np
-from machine import describe
+from support.machine import describe
 from trisweep.dynamics import simulate
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

@@ -1,4 +1,5 @@
-"""Constrained dynamics of closed loops: 001 Table II and Figs 6 to 11, in operations and time, beside Pinocchio's own.
+"""Constrained dynamics of closed loops: Sathya 2025 Table II and Figs 6 to 11, in operations and time, beside
+Pinocchio's own.
 
     python bench/closed_loops.py [folder] [table] [scaling] [convergence]       (default: out, and all three)
 
@@ -19,10 +20,10 @@ import numpy as np
 import pinocchio as pin
 from dynamics_operations import operations
 from dynamics_time import by_address, call_overhead, seconds
-from machine import describe
-from trisweep.dynamics.aba import aba
-from trisweep.dynamics.forward import PROXIMAL
-from trisweep.dynamics.proximal import Iterate
+from support.machine import describe
+from trisweep.dynamics.free.aba import aba
+from trisweep.dynamics.methods import PROXIMAL
+from trisweep.dynamics.proximal.iteration import Iterate
 from trisweep.native import compile_function, level
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -163,7 +164,7 @@ def states_of(mechanism):
 
 
 def table_2() -> None:
-    """001 Table II."""
+    """Sathya 2025 Table II."""
     overhead = 1e6 * call_overhead()
     say("\n## Table II: robots with loops\n")
     say("{dofs} [rows] (iterations). T tip, F foot on the ground, C loop in a leg.")
@@ -203,7 +204,7 @@ def table_2() -> None:
 
 
 def scaling(folder: Path) -> None:
-    """001 Figs 6 to 9: the first iteration on growing mechanisms."""
+    """Sathya 2025 Figs 6 to 9: the first iteration on growing mechanisms."""
     figure, axes = plt.subplots(2, len(TOPOLOGIES), figsize=(4 * len(TOPOLOGIES), 7), layout="constrained")
     say("\n## Figs 6 to 9: scaling of the first iteration\n")
     say("Operations; in brackets core us. Links turn about z and y in turn.")
@@ -253,7 +254,7 @@ def main() -> None:
     folder = Path(words[0] if words else "out")
     wanted = [word for word in sys.argv[1:] if word not in words] or ["table", "scaling", "convergence"]
     folder.mkdir(parents=True, exist_ok=True)
-    say("# Constrained dynamics of closed loops (001)\n")
+    say("# Constrained dynamics of closed loops (Sathya 2025)\n")
     say("```\n" + describe("pin", "casadi", "llvmlite") + f"instruction set: {level}\n```")
     if "table" in wanted:
         table_2()

@@ -1,4 +1,4 @@
-"""001 Figs 10 and 11: what is missing of the rows over the iterations, and what large mu does to the answer.
+"""Sathya 2025 Figs 10 and 11: what is missing of the rows over the iterations, and what large mu does to the answer.
 
 Two Allegro hands hold a cube by eight fingertips; random configurations, velocities and joint forces. One compiled
 function a method has mu among its inputs and gives max |k - J a| after each plain iteration. `closed_loops` runs this.
@@ -8,8 +8,8 @@ import casadi as ca
 import matplotlib
 import numpy as np
 import pinocchio as pin
-from trisweep.dynamics.forward import PROXIMAL
-from trisweep.dynamics.proximal import Iterate
+from trisweep.dynamics.methods import PROXIMAL
+from trisweep.dynamics.proximal.iteration import Iterate
 from trisweep.native import compile_function
 
 matplotlib.use("Agg")

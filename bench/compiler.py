@@ -18,8 +18,8 @@ from pathlib import Path
 
 import casadi as ca
 import numpy as np
-from arm_step import euler_step, rollout
-from machine import describe
+from support.arm_step import euler_step, rollout
+from support.machine import describe
 from trisweep.native import compile_function
 
 STAGES = 50

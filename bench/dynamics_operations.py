@@ -1,4 +1,5 @@
-"""Operations of the dynamics algorithms, counted as SX instructions: 000 Fig. 2, 4 and Table II, 002 Figs 3 to 6.
+"""Operations of the dynamics algorithms, counted as SX instructions: Sathya 2024a Fig. 2, 4 and Table II, Sathya 2024b
+Figs 3 to 6.
 
     python bench/dynamics_operations.py [folder]        (default: out)
 
@@ -13,13 +14,13 @@ from pathlib import Path
 import casadi as ca
 import matplotlib
 import numpy as np
-from machine import describe
-from mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
+from support.machine import describe
+from support.mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
 from trisweep.dynamics import load_urdf, point, weld
-from trisweep.dynamics.aba import aba
-from trisweep.dynamics.forward import FORWARD as METHODS
-from trisweep.dynamics.scalar import Factor
-from trisweep.dynamics.spatial import Turn
+from trisweep.dynamics.algebra.arrays import Factor
+from trisweep.dynamics.algebra.spatial import Turn
+from trisweep.dynamics.free.aba import aba
+from trisweep.dynamics.methods import FORWARD as METHODS
 from trisweep.problems.robot import example_files, robot
 
 matplotlib.use("Agg")
@@ -124,7 +125,7 @@ def constrained_robots() -> None:
         methods = {k: m for k, m in FORWARD.items() if m != "pv-base" or (constraints and name != "iiwa14")}
         counts[label] = {key: forward_operations(model, constraints, method) for key, method in methods.items()}
         lines.append([label, *(counts[label].get(key, "") for key in FORWARD)])
-    table("Constrained forward dynamics (000 Table II)", ["robot", *FORWARD], lines)
+    table("Constrained forward dynamics (Sathya 2024a Table II)", ["robot", *FORWARD], lines)
     full = counts["talos (2F+2H)"]
     share = full["PV-early"] / full["LTL"]
     bar(share <= 0.6, f"PV-early needs {share:.0%} of LTL's operations for Talos with 2F+2H (at most 60 %)")
@@ -139,7 +140,7 @@ def osim_robots() -> None:
             if name != "iiwa14":
                 counts[label]["PV-OSIM-fast"] = osim_operations(model, constraints, "pv-osim-fast", True)
             lines.append([label, *(counts[label].get(key, "") for key in (*OSIM, "PV-OSIM-fast"))])
-    table("Delassus matrix and one solution with it (000 Fig. 2)", ["robot", *OSIM, "PV-OSIM-fast"], lines)
+    table("Delassus matrix and one solution with it (Sathya 2024a Fig. 2)", ["robot", *OSIM, "PV-OSIM-fast"], lines)
     arm = counts["iiwa14 (H)"]
     bar(arm["LTL"] <= min(arm.values()), f"LTL wins on the iiwa: LTL {arm['LTL']:,}, PV-OSIM {arm['PV-OSIM']:,}")
     say("\n" + why_not_ltl(arm))
@@ -157,9 +158,10 @@ def why_not_ltl(counts: dict) -> str:
     plain = {key: osim_operations(robot("iiwa14"), tip, OSIM[key], True) for key in ("PV-OSIM", "LTL")}
     Turn.congruence = short
     return (
-        f"On the iiwa LTL ({counts['LTL']:,}) and PV-OSIM ({counts['PV-OSIM']:,}) are level, where 000 has LTL ahead. "
-        f"With inertias turned by two plain products it is LTL {plain['LTL']:,}, PV-OSIM {plain['PV-OSIM']:,}, the "
-        "order of 000: the shorter congruence of a plane rotation saves more on articulated than on rigid inertias."
+        f"On the iiwa LTL ({counts['LTL']:,}) and PV-OSIM ({counts['PV-OSIM']:,}) are level, where Sathya 2024a has "
+        f"LTL ahead. With inertias turned by two plain products it is LTL {plain['LTL']:,}, PV-OSIM {plain['PV-OSIM']:,}, "
+        "the order of Sathya 2024a: the shorter congruence of a plane rotation saves more on articulated than on rigid "
+        "inertias."
     )
 
 
@@ -168,7 +170,7 @@ def scaling(folder: Path) -> None:
     methods = {key: method for key, method in FORWARD.items() if key != "PV base"}
     curves = {key: [forward_operations(*chain(n), method) for n in sizes] for key, method in methods.items()}
     table(
-        "Chains welded at the tip (000 Fig. 4a)",
+        "Chains welded at the tip (Sathya 2024a Fig. 4a)",
         ["links", *curves],
         [[n, *row] for n, row in zip(sizes, zip(*curves.values()))],
     )
@@ -177,7 +179,9 @@ def scaling(folder: Path) -> None:
 
     rungs = (1, 2, 4, 6, 8, 12)
     curves = {key: [forward_operations(*ladder(r), method) for r in rungs] for key, method in methods.items()}
-    table("Ladder (000 Fig. 4c)", ["rungs", *curves], [[r, *row] for r, row in zip(rungs, zip(*curves.values()))])
+    table(
+        "Ladder (Sathya 2024a Fig. 4c)", ["rungs", *curves], [[r, *row] for r, row in zip(rungs, zip(*curves.values()))]
+    )
     slopes = {key: slope(rungs, y) for key, y in curves.items()}
     say("\nslopes: " + ", ".join(f"{key} {p:.2f}" for key, p in slopes.items()))
     draw(folder, "ladder", rungs, curves, "rungs")
@@ -194,14 +198,14 @@ def stems(folder: Path) -> None:
             lines.append([branches, n, *row, f"{row[0] / row[2]:.2f}", f"{row[1] / row[0]:.2f}"])
         draw(folder, f"stem_{branches}", lengths, curves, f"stem links, {branches} branches at either end")
     head = ["branches a side", "stem links", *RECURSIVE, "PV-OSIM / EFPA", "OSIMr / OSIM"]
-    table("Stem and branches (000 Fig. 2f, 002 Fig. 3)", head, lines)
+    table("Stem and branches (Sathya 2024a Fig. 2f, Sathya 2024b Fig. 3)", head, lines)
 
 
 def squares(folder: Path) -> None:
     ks = (2, 3, 4, 5, 6, 8, 10)
     curves = {key: [osim_operations(*chain(k * k, k), m) for k in ks] for key, m in RECURSIVE.items()}
     table(
-        "Chains of k^2 links, every k-th welded (002 Fig. 4a)",
+        "Chains of k^2 links, every k-th welded (Sathya 2024b Fig. 4a)",
         ["k", *curves],
         [[k, *row] for k, row in zip(ks, zip(*curves.values()))],
     )
@@ -210,20 +214,20 @@ def squares(folder: Path) -> None:
     draw(folder, "squares", ks, curves, "k", logarithmic=True)
     bar(
         slopes["PV-OSIMr"] < 2.25 and slopes["EFPA"] > slopes["PV-OSIMr"] + 0.4,
-        f"PV-OSIMr grows with k^{slopes['PV-OSIMr']:.2f}, EFPA with k^{slopes['EFPA']:.2f} (002: 2 and 3)",
+        f"PV-OSIMr grows with k^{slopes['PV-OSIMr']:.2f}, EFPA with k^{slopes['EFPA']:.2f} (Sathya 2024b: 2 and 3)",
     )
     sizes = (4, 6, 9, 13, 18)
     curves = {key: [osim_operations(*chain(n, 1), m) for n in sizes] for key, m in RECURSIVE.items()}
     table(
-        "Chains with every link welded (002 Fig. 4b)",
+        "Chains with every link welded (Sathya 2024b Fig. 4b)",
         ["links", *curves],
         [[n, *row] for n, row in zip(sizes, zip(*curves.values()))],
     )
     say("\nslopes: " + ", ".join(f"{key} {slope(sizes, y):.2f}" for key, y in curves.items()))
     draw(folder, "every_link", sizes, curves, "links", logarithmic=True)
     say(
-        "\nWith every link welded EFPA needs less than PV-OSIMr here, in 002 more: the exponents are the same, but a "
-        "joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
+        "\nWith every link welded EFPA needs less than PV-OSIMr here, in Sathya 2024b more: the exponents are the same, "
+        "but a joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
         "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator "
         "is cheaper."
     )
@@ -249,7 +253,7 @@ def humanoids_and_hands() -> None:
     lines.append(
         ["talos, 2F + 2H", *_osim(robot("talos"), [weld(foot, period=None) for foot in FEET["talos"]] + hands)]
     )
-    table("Humanoids and hands (002 Figs 5 and 6)", ["case", *OSIM], lines)
+    table("Humanoids and hands (Sathya 2024b Figs 5 and 6)", ["case", *OSIM], lines)
 
 
 def _osim(model, constraints) -> list[int]:

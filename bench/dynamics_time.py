@@ -16,12 +16,12 @@ import casadi as ca
 import mujoco
 import numpy as np
 import pinocchio as pin
-from machine import describe
-from mechanisms import FEET, HANDS
-from mujoco_twin import mujoco_twin
+from support.machine import describe
+from support.mechanisms import FEET, HANDS
+from support.mujoco_twin import mujoco_twin
 from trisweep.dynamics import point, weld
-from trisweep.dynamics.aba import aba
-from trisweep.dynamics.pv_early import pv_early
+from trisweep.dynamics.constrained.pv_early import pv_early
+from trisweep.dynamics.free.aba import aba
 from trisweep.native import compile_function, level
 from trisweep.problems.robot import robot, robot_file
 

@@ -1,4 +1,5 @@
-"""Tables 2 and 3 of 004 on this machine: the iiwa's reach, free and welded, by Hessian, derivatives and torque weight.
+"""Tables 2 and 3 of Sathya 2024c on this machine: the iiwa's reach, free and welded, by Hessian, derivatives and
+torque weight.
 
     python bench/ocp_iiwa.py > bench/results/ocp_iiwa.md
 
@@ -26,8 +27,8 @@ from functools import partial
 from math import isnan, nan
 from pathlib import Path
 
-from fatrop_reach import FatropReach, driver
-from machine import describe
+from support.fatrop_reach import FatropReach, driver
+from support.machine import describe
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from ipopt import Ipopt
@@ -194,7 +195,7 @@ def table_3(velocity_weight: float) -> None:
 
 
 if __name__ == "__main__":
-    print("# The reach of the iiwa (004, Tables 2 and 3)\n")
+    print("# The reach of the iiwa (Sathya 2024c, Tables 2 and 3)\n")
     print("```\n" + describe("casadi", "llvmlite") + "```\n")
     print((__doc__ or "").split("\n\n", 2)[2])
     if driver() is None:

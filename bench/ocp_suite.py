@@ -10,7 +10,7 @@ answer, recomputed by CasADi alone, relative to the largest multiplier (at least
 import sys
 from pathlib import Path
 
-from machine import describe
+from support.machine import describe
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from ipopt import Ipopt

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
-from machine import describe
+from support.machine import describe
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from lq_problems import benchmark_chain

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from machine import describe
+from support.machine import describe
 
 ROUNDS = 7
 PARTS = ("import", "statement", "build", "solve")

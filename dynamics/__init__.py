@@ -8,16 +8,16 @@
 or of CasADi SX symbols. `scalar` alone knows which; `joints` alone knows the kinds of joint.
 """
 
-from .builder import ModelBuilder, random_tree
-from .constraint import Constraint, point, weld
-from .elimination_order import elimination_order
-from .errors import ModelError
-from .mjcf import load_mjcf
+from ..errors import ModelError
+from .constraints.constraint import Constraint, point, weld
+from .files.builder import ModelBuilder, random_tree
+from .files.mjcf import load_mjcf
+from .files.urdf import load_urdf
 from .model import Frame, Model, Shape
-from .proximal import Proximal, ProximalReport
-from .simulate import simulate
-from .trajectory import Trajectory
-from .urdf import load_urdf
+from .proximal.elimination_order import elimination_order
+from .proximal.iteration import Proximal, ProximalReport
+from .simulation.simulate import simulate
+from .simulation.trajectory import Trajectory
 
 __all__ = [
     "Constraint",

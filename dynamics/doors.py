@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import configuration, energy, kinematics
-from .crba import crba
-from .errors import ModelError
-from .rnea import rnea
-from .scalar import Array, any_not_finite, column, flat, is_symbolic
+from ..errors import ModelError
+from .algebra.arrays import Array, any_not_finite, column, flat, is_symbolic
+from .free import energy, kinematics
+from .free.crba import crba
+from .free.rnea import rnea
+from .joints import configuration
 
 if TYPE_CHECKING:
-    from .compiled import Compiled
-    from .constraint import Constraint
+    from .compiled.compiled import Compiled
+    from .constraints.constraint import Constraint
     from .model import Model
-    from .proximal import Proximal, ProximalReport
+    from .proximal.iteration import Proximal, ProximalReport
 
 
 class Doors:
@@ -89,7 +90,7 @@ class Doors:
 
     def inverse_mass_matrix(self, q) -> Array:
         """M^-1 (nv, nv), from the articulated-body sweep."""
-        from .inverse_mass import inverse_mass
+        from .free.inverse_mass import inverse_mass
 
         return inverse_mass(self, self.configuration(q))
 
@@ -105,8 +106,8 @@ class Doors:
         """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
         vector for each of the constraints, as forward_dynamics returns them.
         """
-        from .constraint import listed
-        from .coupling import pushed_bodies
+        from .constraints.constraint import listed
+        from .constraints.loops import pushed_bodies
 
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
         constraints = listed(constraints)
@@ -128,20 +129,20 @@ class Doors:
         On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
         of what is made of them, `adjoint.solved` puts in the sweep's expressions.
 
-        method: "pv", "pv-base" (000 eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", one of the proximal
-        methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops, or None for what
-        `choose_method` says. All but the soft ones, "riccati" and the proximal ones need independent rows, and raise a
-        ModelError where they are not; with None, numbers at such a configuration are handed to "riccati", and symbols
-        take "pv-early" or "ltl", whichever needs fewer operations.
+        method: "pv", "pv-base" (Sathya 2024a eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", one of
+        the proximal methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops,
+        or None for what `choose_method` says. All but the soft ones, "riccati" and the proximal ones need
+        independent rows, and raise a ModelError where they are not; with None, numbers at such a configuration are
+        handed to "riccati", and symbols take "pv-early" or "ltl", whichever needs fewer operations.
         """
-        from .constraint import listed
-        from .forward import SOFT, forward_method, is_proximal, symbolic_methods
+        from .constraints.constraint import listed
+        from .methods import SOFT, forward_method, is_proximal, symbolic_methods
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
         problem = (self, *state, constraints, self._bodies(external))
         if is_symbolic(*state):
-            from .implicit import Problem, forward_node
+            from .nodes.forward_node import Problem, forward_node
 
             methods = symbolic_methods(self, constraints, method)
             try:
@@ -176,9 +177,9 @@ class Doors:
         exactly `settings.iterations` iterations, and no report. method: "lcaba", "prox-bbo" or "prox-ltl", without
         loops also "constrained-aba" and "prox-pv"; None for "lcaba".
         """
-        from .constraint import listed
-        from .forward import DEFAULT_PROXIMAL, PROXIMAL, named
-        from .proximal import DEFAULT, solve
+        from .constraints.constraint import listed
+        from .methods import DEFAULT_PROXIMAL, PROXIMAL, named
+        from .proximal.iteration import DEFAULT, solve
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
@@ -196,8 +197,8 @@ class Doors:
 
     def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
         """The method forward_dynamics takes for these constraints when none is named, and the reason."""
-        from .constraint import listed
-        from .forward import choose
+        from .constraints.constraint import listed
+        from .methods import choose
 
         return choose(self, listed(constraints))
 
@@ -207,8 +208,8 @@ class Doors:
         method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
         (m, k).
         """
-        from .constraint import listed
-        from .forward import DELASSUS, named
+        from .constraints.constraint import listed
+        from .methods import DELASSUS, named
 
         constraints = listed(constraints)
         if not constraints:
@@ -222,8 +223,8 @@ class Doors:
         self, q, v, a, constraints: Sequence[Constraint], external: Mapping[str, Array] | None = None
     ):
         """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
-        from .constrained_inverse import constrained_inverse
-        from .constraint import listed
+        from .constrained.constrained_inverse import constrained_inverse
+        from .constraints.constraint import listed
 
         constraints = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
@@ -239,7 +240,7 @@ class Doors:
     @cached_property
     def compiled(self) -> Compiled:
         """The same algorithms as machine code, one state or a batch at a time."""
-        from .compiled import Compiled
+        from .compiled.compiled import Compiled
 
         return Compiled(self)
 
@@ -279,7 +280,7 @@ def columns_of(constraints: Sequence[Constraint], forces: Sequence[Array]) -> li
 
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
-    from .forward import is_proximal
+    from .methods import is_proximal
 
     if not constraints or is_proximal(model, constraints, method):
         names = ", ".join(f"'{name}'" for name in model.massless_joints())

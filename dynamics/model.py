@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import ModelError
+from .algebra.spatial import Inertia, Transform
 from .doors import Doors
-from .errors import ModelError
-from .joints import Joint
-from .spatial import Inertia, Transform
+from .joints.joints import Joint
 
 if TYPE_CHECKING:
-    from .constraint import Constraint
+    from .constraints.constraint import Constraint
 
 
 @dataclass(frozen=True)

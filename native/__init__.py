@@ -4,7 +4,7 @@
 `compile_function` turns a CasADi function into machine code; it and LLVM are imported when first asked for.
 """
 
-from .levels import core, level, levels
+from .instruction_sets import core, level, levels
 
 __all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function", "core", "level", "levels"]
 

@@ -1,11 +1,11 @@
 """Optimal-control problems: time, cost, constraints, the solution, MPC."""
 
-from ..riccati import ProblemError
-from .iteration import Iteration
-from .problem import Problem
-from .settings import Settings
-from .solution import Solution
-from .solver import Solver
-from .statement import Free
+from ..errors import ProblemError
+from .answer.iteration import Iteration
+from .answer.solution import Solution
+from .solve.settings import Settings
+from .solve.solver import Solver
+from .statement.problem import Problem
+from .statement.variables import Free
 
 __all__ = ["Free", "Iteration", "Problem", "ProblemError", "Settings", "Solution", "Solver"]

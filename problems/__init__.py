@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..riccati import ProblemError
+from ..errors import ProblemError
 
 if TYPE_CHECKING:
     from .ready import Task

@@ -13,8 +13,8 @@ import numpy as np
 from casadi import sumsqr, vertcat
 
 from ..dynamics import Model, ModelBuilder, Shape, point
-from ..dynamics.constraint import Constraint
-from ..dynamics.spatial import placement
+from ..dynamics.algebra.spatial import placement
+from ..dynamics.constraints.constraint import Constraint
 from ..ocp import Problem
 from .ready import Task
 

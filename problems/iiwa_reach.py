@@ -1,4 +1,5 @@
-"""The benchmark of 004 Sec. 7: a KUKA LBR iiwa moves from one pose to another with little torque and little speed.
+"""The benchmark of Sathya 2024c Sec. 7: a KUKA LBR iiwa moves from one pose to another with little torque and
+little speed.
 
 States q (rad) and v (rad/s), control tau (N m), explicit Euler, limits of the robot on all three: 21 bounds a stage.
 """

@@ -6,8 +6,9 @@
 `reference.py` is the same sweep in NumPy, to be read, and `dense.py` the whole KKT system, to judge both.
 """
 
+from ..errors import ProblemError
 from .factorization import Factorization, factorize
-from .problem import LQProblem, ProblemError, RightHandSide, Stage
+from .problem import LQProblem, RightHandSide, Stage
 from .solution import CostToGo, Gain, Solution
 
 __all__ = [

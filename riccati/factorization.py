@@ -6,8 +6,9 @@ from threading import Lock
 
 import numpy as np
 
+from ..errors import ProblemError
 from ..native import core
-from .problem import Array, LQProblem, ProblemError, RightHandSide
+from .problem import Array, LQProblem, RightHandSide
 from .solution import CostToGo, Gain, Solution
 
 # An equality takes part in a contradiction when its weight times the size of its row exceeds this share of the largest.

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import ProblemError
+
 if TYPE_CHECKING:
     from .solution import Solution
 
@@ -27,10 +29,6 @@ Array = NDArray[np.float64]
 # A matrix of the cost may differ from its transpose by this much, relative to its largest entry, before it is
 # taken for a mistake; what is used is its symmetric part.
 SYMMETRY_TOLERANCE = 1e-8
-
-
-class ProblemError(ValueError):
-    """A problem that cannot be stated: the message names the object, the value and what was expected."""
 
 
 @dataclass(frozen=True)

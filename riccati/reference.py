@@ -1,9 +1,9 @@
 """The sweep in NumPy, to be read: the documentation of the C++ core, which does the same on padded memory.
 
-004 Sec. 3 on a tree. Letters: z = (u, x) a stage's variables, H, h its cost, G, g its equalities, E = [B A] the edge
-to a child (x_child = E z + b), P, p the cost-to-go, Gx, gx (hats in the paper) the rows left on x. A bar in the
-paper is what has taken in the children. Four verbs: a leaf and a stage are `eliminate`, the root is `eliminate` once
-more with its state in the role of the control, and `expand` goes forward.
+Sathya 2024c Sec. 3 on a tree. Letters: z = (u, x) a stage's variables, H, h its cost, G, g its equalities, E = [B
+A] the edge to a child (x_child = E z + b), P, p the cost-to-go, Gx, gx (hats in the paper) the rows left on x. A
+bar in the paper is what has taken in the children. Four verbs: a leaf and a stage are `eliminate`, the root is
+`eliminate` once more with its state in the role of the control, and `expand` goes forward.
 
 Two things go beyond the paper. After the controls, the elimination of the rows goes on through the states, so
 that a stage never passes more rows than it has states; rows in which no variable is left are implied by the others,

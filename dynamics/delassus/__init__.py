@@ -1,1 +1,1 @@
-"""The Delassus matrix J M^-1 J' by the six methods of 000 and 002, in body frames."""
+"""The Delassus matrix J M^-1 J' by the six methods of Sathya 2024a and Sathya 2024b, in body frames."""

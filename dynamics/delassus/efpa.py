@@ -1,4 +1,4 @@
-"""The extended-force-propagator algorithm (Wensing, Featherstone and Orin 2012; 002 Algorithm 2)."""
+"""The extended-force-propagator algorithm (Wensing, Featherstone and Orin 2012; Sathya 2024b Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..articulation import articulate
-from ..constraint import Constraint
-from ..demand import Site, sites
-from ..motion import transforms
-from ..scalar import Array, grid, symmetric
+from ..algebra.arrays import Array, grid, symmetric
+from ..constraints.constraint import Constraint
+from ..constraints.ground import Site, sites
+from ..free.articulation import articulate
+from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..articulation import articulate
-from ..constraint import Constraint
-from ..demand import sites
-from ..motion import transforms
-from ..scalar import Array, symmetric
+from ..algebra.arrays import Array, symmetric
+from ..constraints.constraint import Constraint
+from ..constraints.ground import sites
+from ..free.articulation import articulate
+from ..free.tree_motion import transforms
 from .efpa import assemble
 
 if TYPE_CHECKING:

@@ -1,17 +1,19 @@
-"""LTL-OSIM (Featherstone 2010; 000 Sec. II-C, 002 eqs. 4 to 6): sparse factorization of the mass matrix."""
+"""LTL-OSIM (Featherstone 2010; Sathya 2024a Sec. II-C, Sathya 2024b eqs. 4 to 6): sparse factorization of the mass
+matrix.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..constraint import Constraint
-from ..crba import blocks
-from ..demand import sites
-from ..kinematics import row_jacobian
-from ..ltl import LTL, transposed
-from ..motion import transforms
-from ..scalar import Array
+from ..algebra.arrays import Array
+from ..constrained.ltl import LTL, transposed
+from ..constraints.constraint import Constraint
+from ..constraints.ground import sites
+from ..free.crba import blocks
+from ..free.kinematics import row_jacobian
+from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -1,4 +1,6 @@
-"""PV-OSIM (000 Algorithm 2, 002 Algorithm 1): the dual Hessian L of the PV solver, carried to the root."""
+"""PV-OSIM (Sathya 2024a Algorithm 2, Sathya 2024b Algorithm 1): the dual Hessian L of the PV solver, carried to the
+root.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..articulation import Articulation, articulate
-from ..constraint import Constraint
-from ..demand import sites
-from ..motion import transforms
-from ..scalar import Array
-from ..spatial import Transform
-from ..stack import Stack
+from ..algebra.arrays import Array
+from ..algebra.spatial import Transform
+from ..constraints.constraint import Constraint
+from ..constraints.ground import sites
+from ..constraints.stacked_rows import Stack
+from ..free.articulation import Articulation, articulate
+from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:
     from ..model import Model

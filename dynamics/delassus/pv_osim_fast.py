@@ -1,4 +1,5 @@
-"""PV-OSIM-fast (000 Sec. VII-B, eqs. 53 to 55): the Delassus matrix of a floating base as an operator, never formed.
+"""PV-OSIM-fast (Sathya 2024a Sec. VII-B, eqs. 53 to 55): the Delassus matrix of a floating base as an operator,
+never formed.
 
 L_0 = L_b + K_b H_b^-1 K_b' with L_b block-diagonal over the branches of the base: solved by the matrix inversion
 lemma. Needs branches that are each full rank without the base.
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..articulation import articulate
-from ..constraint import Constraint
-from ..errors import ModelError
-from ..motion import transforms
-from ..scalar import Array, Factor, pick
+from ...errors import ModelError
+from ..algebra.arrays import Array, Factor, pick
+from ..constraints.constraint import Constraint
+from ..free.articulation import articulate
+from ..free.tree_motion import transforms
 from .pv_osim import carry
 
 if TYPE_CHECKING:

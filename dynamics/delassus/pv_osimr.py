@@ -1,5 +1,5 @@
-"""PV-OSIMr (002 Algorithm 3): the lowest order known, by composing propagators between the links where constraints
-meet.
+"""PV-OSIMr (Sathya 2024b Algorithm 3): the lowest order known, by composing propagators between the links where
+constraints meet.
 
 A stretch is the way from a branching link or an end effector inward to the next branching link: P (6, k) carries
 forces along it, Omega (k, k) is the inverse inertia its joints add. k is 6, or the rows of the constraint at an end
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..articulation import Articulation, articulate
-from ..constraint import Constraint
-from ..demand import Site, sites
-from ..motion import transforms
-from ..scalar import Array, rows, symmetric
-from ..spatial import Transform
+from ..algebra.arrays import Array, rows, symmetric
+from ..algebra.spatial import Transform
+from ..constraints.constraint import Constraint
+from ..constraints.ground import Site, sites
+from ..free.articulation import Articulation, articulate
+from ..free.tree_motion import transforms
 from .efpa import assemble
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Stretch:
 
 
 def pv_osimr(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
-    """J M^-1 J' (m, m). A floating base is ground first; its share K_b H_b^-1 K_b' comes last (000 eq. 48)."""
+    """J M^-1 J' (m, m). A floating base is ground first; its share K_b H_b^-1 K_b' comes last (Sathya 2024a eq. 48)."""
     X, where = transforms(model, q), sites(model, constraints)
     joints = articulate(model, X)
     ground = 0 if model.has_floating_base else -1

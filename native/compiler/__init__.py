@@ -6,8 +6,8 @@ into pieces) -> `lowering` and `vector_math` (LLVM IR) -> `driver` (the entry po
 user calls).
 """
 
+from ...errors import CompileError
 from .compiled_function import CompiledFunction, Sizes
 from .compiler import compile_function
-from .recording import CompileError
 
 __all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function"]

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import casadi as ca
 
-from ..progress import Progress
+from ...errors import CompileError
+from ..progress_bar import Progress
 from .compiled_function import CompiledFunction
 from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
 from .lowering import Lowering
 from .object_cache import ObjectCache, default_folder
 from .program import contract, without_unused
-from .recording import CompileError, expanded, record
-from .residence import plan
+from .recording import expanded, record
+from .register_plan import plan
 from .vector_math import definitions
 
 LANES = (1, 2, 4, 8)

@@ -7,7 +7,7 @@ saved, nothing lost.
 """
 
 from .program import Program
-from .residence import Step
+from .register_plan import Step
 from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
 
 OPERATIONS_PER_LABEL = 20

@@ -9,6 +9,7 @@ from functools import cache
 
 import casadi as ca
 
+from ...errors import CompileError
 from .program import LEAVES, Program, bits_of
 
 _SAME_NAME = (
@@ -18,10 +19,6 @@ _SAME_NAME = (
 )
 _OPERATIONS = {getattr(ca, f"OP_{name.upper()}"): name for name in _SAME_NAME.split()}
 _COMMUTATIVE = frozenset({"add", "mul"})
-
-
-class CompileError(Exception):
-    """A function that cannot be compiled, and what to do about it."""
 
 
 @cache

@@ -9,11 +9,11 @@ from importlib.metadata import version as _version
 __version__ = _version("trisweep")
 
 _ROOMS = {
+    ".errors": ("CompileError", "ModelError", "NodeError", "ProblemError", "TrisweepError"),
     ".dynamics": (
         "Constraint",
         "Model",
         "ModelBuilder",
-        "ModelError",
         "Proximal",
         "Trajectory",
         "load_mjcf",
@@ -22,7 +22,7 @@ _ROOMS = {
         "simulate",
         "weld",
     ),
-    ".ocp": ("Free", "Problem", "ProblemError", "Settings", "Solution"),
+    ".ocp": ("Free", "Problem", "Settings", "Solution"),
     ".problems": ("task",),
     ".problems.robot": ("load", "robot"),
     "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),

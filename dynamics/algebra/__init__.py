@@ -1,0 +1,1 @@
+"""Numbers and symbols alike: arrays, factorizations, spatial vectors, quaternions."""

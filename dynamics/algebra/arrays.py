@@ -1,0 +1,226 @@
+"""What the algorithms need beyond `+ - * / @ .T` and slices, on NumPy numbers and on CasADi SX symbols alike.
+
+This file alone knows which of the two it is given. Inside an algorithm every array is two-dimensional (a vector is a
+column), because that is what SX is; constants of a model stay NumPy arrays and mix with either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import casadi as ca
+import numpy as np
+
+from ...errors import ModelError
+
+Array: TypeAlias = np.ndarray | ca.SX
+
+# A pivot this small beside the diagonal entry it started from is rounding: the rows before it say the same thing.
+DEPENDENT = 1e-11
+
+
+def is_symbolic(*arrays) -> bool:
+    """True if any of the arrays is made of symbols."""
+    return any(isinstance(array, ca.SX) for array in arrays)
+
+
+def finite(x, what: str) -> Array:
+    """The user's array: symbols as they are, numbers as floats, finite."""
+    if is_symbolic(x):
+        return x
+    try:
+        x = np.asarray(x, dtype=float)
+    except (TypeError, ValueError, NotImplementedError):
+        raise ModelError(f"{what} is of type {type(x).__name__}, expected numbers or CasADi SX symbols") from None
+    if not np.isfinite(x).all():
+        raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
+    return x
+
+
+def column(x, size: int, what: str) -> Array:
+    """The user's vector as a column (size, 1), checked."""
+    x = finite(x, what)
+    if not is_symbolic(x) and x.ndim < 2:
+        x = x.reshape(-1, 1)
+    if x.shape != (size, 1):
+        raise ModelError(f"{what} has shape {tuple(x.shape)}, expected ({size},)")
+    return x
+
+
+def matrix(x, what: str) -> Array:
+    """The user's matrix; a flat one is a single row."""
+    x = finite(x, what)
+    return x if is_symbolic(x) else np.atleast_2d(x)
+
+
+def per_row(x, size: int, what: str) -> Array:
+    """A scalar for all rows, or a value a row, as a column (size, 1)."""
+    x = finite(x, what)
+    if not is_symbolic(x) and x.size == 1:
+        x = np.full(size, x.item())
+    return column(x, size, what)
+
+
+def numbers_only(what: str, *arrays) -> None:
+    """Refuse symbols."""
+    if is_symbolic(*arrays):
+        raise ModelError(f"{what} got symbols, expected numbers")
+
+
+def known_norm(x: Array) -> float | None:
+    """The norm of numbers, None of symbols."""
+    return None if is_symbolic(x) else float(np.linalg.norm(x))
+
+
+def fingerprint(x: Array) -> bytes:
+    """Equal for arrays of equal numbers; of symbols, for the same expression."""
+    return str((x.shape, id(x))).encode() if is_symbolic(x) else np.ascontiguousarray(x).tobytes()
+
+
+def flat(x: Array) -> Array:
+    """A column as the user gets it: numbers as (n,), symbols as they are."""
+    return x if is_symbolic(x) else x.ravel()
+
+
+def any_not_finite(*arrays: Array) -> bool:
+    """True if numbers among the arrays are not finite; symbols are never looked at."""
+    return any(not is_symbolic(array) and not np.isfinite(array).all() for array in arrays)
+
+
+def rows(blocks: Sequence[Array]) -> Array:
+    """Blocks above one another."""
+    return ca.vertcat(*blocks) if is_symbolic(*blocks) else np.concatenate(blocks, axis=0)
+
+
+def columns(blocks: Sequence[Array]) -> Array:
+    """Blocks beside one another."""
+    return ca.horzcat(*blocks) if is_symbolic(*blocks) else np.concatenate(blocks, axis=1)
+
+
+def grid(blocks: Sequence[Sequence[Array]]) -> Array:
+    """A matrix of blocks."""
+    return rows([columns(line) for line in blocks])
+
+
+def block_diagonal(blocks: Sequence[Array]) -> Array:
+    """Square blocks along the diagonal, zeros elsewhere."""
+    n = range(len(blocks))
+    return grid([[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n])
+
+
+def entry(x: Array, i: int, j: int) -> Array:
+    """x[i, j] as a 1 x 1 matrix."""
+    return x[i : i + 1, j : j + 1]
+
+
+def pick(x: Array, chosen: Sequence[int]) -> Array:
+    """The chosen rows of x."""
+    return x[list(chosen), :]
+
+
+def place(x: Array, chosen: Sequence[int], size: int) -> Array:
+    """The rows of x put at the chosen places of `size` rows, zeros elsewhere."""
+    selection = np.zeros((size, len(chosen)))
+    selection[list(chosen), range(len(chosen))] = 1.0
+    return selection @ x
+
+
+def symmetric(x: Array) -> Array:
+    """A matrix known to be symmetric, said so: the lower triangle becomes the upper one, and symbols are spent once."""
+    return ca.triu2symm(ca.triu(ca.densify(x))) if is_symbolic(x) else x
+
+
+def sin(x: Array) -> Array:
+    return ca.sin(x) if is_symbolic(x) else np.sin(x)
+
+
+def cos(x: Array) -> Array:
+    return ca.cos(x) if is_symbolic(x) else np.cos(x)
+
+
+def sqrt(x: Array) -> Array:
+    return ca.sqrt(x) if is_symbolic(x) else np.sqrt(x)
+
+
+def arctan2(y: Array, x: Array) -> Array:
+    return ca.atan2(y, x) if is_symbolic(y, x) else np.arctan2(y, x)
+
+
+def where(condition, yes, no) -> Array:
+    """`yes` where the condition holds, else `no`; both are evaluated."""
+    return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
+
+
+def nonzero(x: Array) -> Array:
+    """x, or the smallest normal number where x is zero."""
+    return where(x == 0, np.finfo(float).tiny, x)
+
+
+def dot(x: Array, y: Array) -> Array:
+    """Inner product of two columns, 1 x 1."""
+    return x.T @ y
+
+
+def largest(x: Array) -> Array:
+    """The largest magnitude in an array, 1 x 1."""
+    return ca.norm_inf(x) if is_symbolic(x) else np.max(abs(x)).reshape(1, 1)
+
+
+def sample(x: Array, rng: np.random.Generator) -> np.ndarray:
+    """x as numbers: its symbols, if it has any, drawn at random."""
+    if not is_symbolic(x):
+        return x
+    symbols = ca.symvar(x)
+    return np.array(ca.Function("sample", symbols, [x]).call(list(rng.uniform(-1.0, 1.0, len(symbols))))[0])
+
+
+def pivot(d: Array, scale: Array) -> Array:
+    """A pivot of a positive definite matrix; a number that has vanished beside its scale raises ZeroDivisionError."""
+    if not is_symbolic(d, scale) and not d > DEPENDENT * scale:
+        raise ZeroDivisionError("the matrix is singular")
+    return d
+
+
+class Factor:
+    """L D L' of a symmetric positive definite matrix, unrolled: structural zeros of symbols stay zero.
+
+    Only the lower triangle of what is left is ever used, so of symbols only that is ever computed.
+    """
+
+    def __init__(self, A: Array):
+        self.size = A.shape[0]
+        self.L, self.d = [], []
+        scale = [entry(A, k, k) for k in range(self.size)]
+        for k in range(self.size):
+            d = 1.0 / pivot(entry(A, 0, 0), scale[k])
+            below = A[1:, 0:1]
+            l = below * d
+            A = A[1:, 1:] - l @ below.T
+            self.L.append(l)
+            self.d.append(d)
+
+    def solve(self, B: Array) -> Array:
+        """A^-1 B for a matrix B."""
+        return self.back(rows([self.d[k] * y for k, y in enumerate(self.forward(B))]))
+
+    def forward(self, B: Array) -> list[Array]:
+        """The rows of L^-1 B."""
+        y = []
+        for l in self.L:
+            y.append(B[0:1, :])
+            B = B[1:, :] - l @ y[-1]
+        return y
+
+    def back(self, Y: Array) -> Array:
+        """L'^-1 Y."""
+        X = Y[self.size :, :]
+        for k in reversed(range(self.size)):
+            X = rows([Y[k : k + 1, :] - self.L[k].T @ X, X])
+        return X
+
+    def inverse_form(self, B: Array) -> Array:
+        """B' A^-1 B, symmetric."""
+        Y = rows(self.forward(B))
+        scaled = rows([d * Y[k : k + 1, :] for k, d in enumerate(self.d)])
+        return symmetric(Y.T @ scaled)

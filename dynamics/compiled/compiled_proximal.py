@@ -1,0 +1,165 @@
+"""The proximal methods as machine code that is called until it has converged.
+
+A call is a factorization and so many iterations as the first states that came needed, in one piece of straight code.
+States that have not converged by then are handed in again with the forces they have reached, which goes on where they
+were left; few ever are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ...errors import ModelError
+from ..constraints.constraint import Constraint
+from ..methods import DEFAULT_PROXIMAL, PROXIMAL, named
+from ..proximal.iteration import (
+    NUMERIC,
+    Iterate,
+    Proximal,
+    ProximalReport,
+    solve,
+    still_to_come,
+    weight,
+)
+
+if TYPE_CHECKING:
+    from .compiled import Compiled
+
+# States that are tried to find the iterations of a call, and their least and most.
+SAMPLES, FEWEST, MOST = 5, 2, 12
+
+# How often states are handed in again before a longer code is made for them, and the iterations of that.
+RETRIES, AFTER = 2, 12
+
+
+def proximal_dynamics(
+    compiled: Compiled,
+    inputs: dict[str, np.ndarray],
+    constraints: tuple[Constraint, ...],
+    method: str | None,
+    settings: Proximal,
+    forces: Sequence[np.ndarray] | None,
+) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
+    """Accelerations, forces and report of one state or a batch. inputs: q, v, tau and the external forces."""
+    code = _code(compiled, constraints, method, settings, tuple(inputs))
+    arrays = [compiled.checked(name, value) for name, value in inputs.items()]
+    arrays.append(_stacked(constraints, forces))
+    a, reached, iterations, residual, error = code.solve([np.atleast_2d(array) for array in arrays])
+    converged = error <= settings.tolerance
+    parts = tuple(np.split(reached, code.ends, axis=1))
+    if any(array.ndim == 2 for array in arrays):
+        return a, parts, ProximalReport(code.kind.name, code.mu, iterations, residual, error, converged)
+    numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0])
+    return a[0], tuple(part[0] for part in parts), ProximalReport(code.kind.name, code.mu, *numbers)
+
+
+def _code(compiled: Compiled, constraints, method: str | None, settings: Proximal, names: tuple[str, ...]) -> Code:
+    """The code for a use, kept."""
+    key = (tuple(row.key for row in constraints), method, settings, names)
+    if key not in compiled.proximal:
+        compiled.proximal[key] = Code(
+            compiled, constraints, named(PROXIMAL, method or DEFAULT_PROXIMAL), settings, names
+        )
+    return compiled.proximal[key]
+
+
+class Code:
+    """The machine code of a proximal method for one model, constraints and settings."""
+
+    def __init__(self, compiled: Compiled, constraints: tuple[Constraint, ...], kind, settings: Proximal, names):
+        self.compiled, self.constraints, self.kind, self.settings = compiled, constraints, kind, settings
+        self.names = names
+        self.mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
+        self.ends = np.cumsum([row.size for row in constraints])[:-1]
+        self.limit = settings.iterations or NUMERIC
+        self.first: int | None = None
+
+    def _needed(self, rows: list[np.ndarray]) -> int:
+        """The most iterations that the first few states need."""
+        most = FEWEST
+        for n in range(min(SAMPLES, max(map(len, rows)))):
+            q, v, tau, *pushes, start = (row[n % len(row)].reshape(-1, 1) for row in rows)
+            forces = np.split(start, self.ends)
+            settings = replace(self.settings, mu=self.mu, iterations=MOST)
+            problem = (q, v, tau, self.constraints, self._bodies(pushes), settings, forces)
+            most = max(most, solve(self.kind, self.compiled.model, *problem)[2].iterations)
+        return min(most, self.limit)
+
+    def _bodies(self, pushes: Sequence) -> list | None:
+        """External forces on the bodies."""
+        links = [name.split("'")[1] for name in self.names[3:]]
+        return self.compiled.model._bodies(dict(zip(links, pushes)))
+
+    def solve(self, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Accelerations, forces, iterations, residuals and errors for rows of q, v, tau, external forces and forces to
+        start from.
+        """
+        self.first = self.first or self._needed(rows)
+        a, reached, settled, judged = self._call(self.first, rows)
+        error, done = still_to_come(*judged[:, :5].T), self.first
+        iterations = np.full(len(a), done)
+        while done < self.limit and (late := ~(error <= self.settings.tolerance)).any():
+            more = min(self.first if done <= RETRIES * self.first else AFTER, self.limit - done)
+            again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
+            a[late], reached[late], settled[late], judged[late] = self._call(more, again)
+            error, done = still_to_come(*judged[:, :5].T), done + more
+            iterations[late] = done
+        if not (np.isfinite(a).all() and np.isfinite(reached).all()):
+            state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
+            raise ModelError(
+                f"compiled proximal_dynamics: state {state} gives a result that is not finite, expected every joint to "
+                "move some mass and numbers of a sensible size"
+            )
+        return (
+            a,
+            np.where((error <= self.settings.tolerance)[:, None], settled, reached),
+            iterations,
+            judged[:, 5],
+            error,
+        )
+
+    def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+        key = ("proximal_dynamics", id(self), iterations)
+        sizes = {"forces": rows[-1].shape[-1]}
+        function, _ = self.compiled.function(key, self._expression(iterations), [*self.names, "forces"], sizes)
+        return function.batch(*rows)
+
+    def _expression(self, iterations: int):
+        """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
+
+        def expression(q, v, tau, *rest):
+            forces = ca.vertsplit(rest[-1], [0, *self.ends.tolist(), rest[-1].shape[0]])
+            state = (q, v, tau)
+            options = (self.constraints, self._bodies(rest[:-1]), self.mu, forces, self.settings.steps)
+            iterate = Iterate(self.kind, self.compiled.model, state, *options)
+            while iterate.count < iterations:
+                iterate.advance()
+            iterate.refine()
+            judged = ca.vertcat(*iterate.measures(), iterate.residual())
+            return [iterate.a, iterate.force, iterate.settled(), judged]
+
+        return expression
+
+
+def _stacked(constraints: Sequence[Constraint], forces: Sequence[np.ndarray] | None) -> np.ndarray:
+    """Forces to start from (m,) or (count, m), checked."""
+    if forces is None:
+        return np.zeros(sum(row.size for row in constraints))
+    if len(forces) != len(constraints):
+        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
+    arrays = [np.asarray(force, dtype=float) for force in forces]
+    for row, array in zip(constraints, arrays):
+        if array.ndim not in (1, 2) or array.shape[-1] != row.size or not np.isfinite(array).all():
+            raise ModelError(
+                f"force of the constraint on '{row.link}' has shape {array.shape}, expected ({row.size},) or "
+                f"(count, {row.size}) of numbers"
+            )
+    if any(array.ndim == 2 for array in arrays):
+        count = max(len(np.atleast_2d(array)) for array in arrays)
+        arrays = [np.broadcast_to(array, (count, array.shape[-1])) for array in arrays]
+    return np.concatenate(arrays, axis=-1)

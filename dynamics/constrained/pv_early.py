@@ -1,0 +1,114 @@
+"""Constrained forward dynamics with early elimination of the forces (Sathya 2024a Sec. VIII), in body frames,
+joints of any number of dofs.
+
+At each joint the rows K a + l = 0 carried by its body are turned by reflections (eqs. 65 to 68) into some that its
+motion can meet, which are eliminated here, and others with K S = 0, which pass to the parent unchanged: at most six
+are ever carried.
+- All of the joint's motion is taken: kappa = (K S)^-1 K, qdd = -(kappa a' + c), and the body's cost is seen through
+  T = 1 - S kappa. This is eq. 63 with the joint's acceleration put in from the constraint instead of from the cost.
+- Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'. Which rows meet which dofs is a
+property of the mechanism (`elimination`), so symbols and numbers take the same way. a' is the parent's acceleration
+in the body's frame. Needs constraints with independent rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..algebra.arrays import Array, columns, pick, place, rows
+from ..constraints.constraint import Constraint
+from ..constraints.ground import Demand, demands
+from ..free.aba import applied_forces
+from ..free.articulation import Articulation
+from ..free.tree_motion import base_acceleration, motion
+from .row_elimination import Pivots, Reflection, Shared, Taken, elimination, left_over, reflect
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def pv_early(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    constraints: Sequence[Constraint],
+    external: Sequence[Array | None] | None = None,
+) -> tuple[Array, list[Array]]:
+    """Joint accelerations (nv, 1) and the constraints' forces."""
+    move = motion(model, q, v)
+    X, n = move.X, model.size
+    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
+    pivots = elimination(model, constraints)
+    carried = Carried(demands(model, constraints, v, move), n)
+
+    steps, reflections = [None] * n, [()] * n
+    for i in reversed(range(n)):
+        parent, part = model.parents[i], model.v_slices[i]
+        joint = Articulation(model.joints[i].axes, H[i], model.armature[part])
+        Z, reflections[i] = reflect(carried.rows(i), pivots[i], joint.axes)
+        step = Taken if len(pivots[i]) == len(joint.axes) else Shared
+        met = pick(Z, [row for row, _ in pivots[i]])
+        steps[i] = step(joint, f[i], tau[part, :], model.armature[part], met, pivots[i])
+        if parent >= 0:
+            H_above, f_above = steps[i].cost()
+            H[parent] = H[parent] + X[i].inertia(H_above)
+            f[parent] = f[parent] + X[i].force(f_above - H_above @ move.ab[i])
+            rest = pick(Z, left_over(Z, pivots[i]))
+            K = rest[:, :6]
+            carried.push(parent, i, X[i].force(K.T).T, rest[:, 6:] + K @ move.ab[i])
+
+    a, qdd = [], []
+    for i, parent in enumerate(model.parents):
+        above = X[i].motion(base_acceleration(model) if parent < 0 else a[parent]) + move.ab[i]
+        joint_acceleration, acceleration, force = steps[i].roll_out(above)
+        qdd.append(joint_acceleration)
+        a.append(acceleration)
+        carried.resolve(i, pivots[i], reflections[i], force)
+    return rows(qdd), [carried.forces[c] for c in range(len(constraints))]
+
+
+class Carried:
+    """The rows (K, l) each body carries, those of its own constraints and those its children could not meet."""
+
+    def __init__(self, constraints: Sequence[Demand], bodies: int):
+        self.blocks: list[list[Array]] = [[] for _ in range(bodies)]
+        self.owners: list[list[tuple[dict[int, Array], int, int]]] = [[] for _ in range(bodies)]
+        self.forces: dict[int, Array] = {}
+        self.passed: dict[int, Array] = {}
+        for index, row in enumerate(constraints):
+            self._put(row.body, columns([row.K, -row.k]), self.forces, index)
+
+    def _put(self, body: int, Z: Array, store: dict[int, Array], key: int) -> None:
+        if Z.shape[0]:
+            self.blocks[body].append(Z)
+            self.owners[body].append((store, key, Z.shape[0]))
+
+    def push(self, body: int, child: int, K: Array, l: Array) -> None:
+        """Carry the rows that a child could not meet."""
+        self._put(body, columns([K, l]), self.passed, child)
+
+    def rows(self, body: int) -> Array:
+        """Z = (K, l) of a body, (m, 7)."""
+        return rows(self.blocks[body]) if self.blocks[body] else np.zeros((0, 7))
+
+    def resolve(self, body: int, pivots: Pivots, reflections: Sequence[Reflection], met: Array) -> None:
+        """Give the forces of a body's rows to their owners: those met here, and those already known further in (eq.
+        64).
+        """
+        size = sum(owner[2] for owner in self.owners[body])
+        if not size:
+            return
+        rest = [row for row in range(size) if row not in {row for row, _ in pivots}]
+        force = place(met, [row for row, _ in pivots], size)
+        if rest:
+            force = force + place(self.passed[body], rest, size)
+        for reflection in reversed(reflections):
+            force = reflection(force)
+        start = 0
+        for store, key, rows_owned in self.owners[body]:
+            store[key] = force[start : start + rows_owned, :]
+            start += rows_owned

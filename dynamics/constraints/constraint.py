@@ -1,0 +1,159 @@
+"""Constraints on the accelerations of links, and what the algorithms make of them.
+
+A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
+its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
+with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target. Against another
+link, a, v and e are relative to that link; what the algorithms make of such a loop is in `coupling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import ModelError
+from ..algebra.arrays import Array, fingerprint, matrix, numbers_only, per_row
+from ..algebra.spatial import Transform, placement
+from ..files.builder import rotation
+
+HERE = placement(np.eye(3), np.zeros(3))
+
+# Featherstone's advice (2008, Sec. 8.3): slower than the integrator's steps, faster than the motion.
+PERIOD = 0.1
+
+# Default compliance R of a soft constraint, (m/s^2)/N: Sathya 2024a Fig. 3 finds rounding to do harm from weights
+# 1/R of 1e8 on, and with light links it does so earlier.
+SOFTNESS = 1e-6
+
+
+class Further(NamedTuple):
+    """A further link of a constraint: rows K (m, 6) on a frame placed on it."""
+
+    link: str
+    K: Array
+    frame: Transform = HERE
+
+    @staticmethod
+    def of(given: Sequence, size: int, what: str) -> Further:
+        """From (link, K) or (link, K, (R, p)), checked."""
+        if isinstance(given, str) or len(given) not in (2, 3):
+            raise ModelError(f"{what}: more holds {given!r}, expected (link, K) or (link, K, (R, p))")
+        link, K = given[0], matrix(given[1], f"{what}: K of '{given[0]}'")
+        if K.shape != (size, 6):
+            raise ModelError(f"{what}: K of '{link}' has shape {tuple(K.shape)}, expected ({size}, 6)")
+        frame = given[2] if len(given) == 3 else HERE
+        return Further(link, K, frame if isinstance(frame, Transform) else pose(link, frame))
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground or another link.
+
+    K (m, 6) and k (m,) are numbers or SX. With `classical` the linear part of a is the classical acceleration of the
+    frame's origin, else Featherstone's spatial one. `frame` places the frame on the link; `target` is the pose it is
+    to keep (None: only its velocity is damped); `period` is Baumgarte's in s, None switches it off. `softness` is the
+    diagonal of R, a scalar or a value a row, of the methods that only press towards the constraint ("pv-soft", "ltl-
+    soft"). `other` is a second link: a is then the acceleration relative to it, still seen in the frame on `link`, and
+    `target` is placed on it. `more` lists further links whose own accelerations the rows add, each (link, K (m, 6)) or
+    (link, K, (R, p)) with the frame's pose on that link: sum K_j a_j = k (Sathya 2025 eq. 36).
+    """
+
+    link: str
+    K: Array
+    k: Array | float = 0.0
+    classical: bool = False
+    frame: Transform = field(default=HERE)
+    target: Transform | None = None
+    period: float | None = PERIOD
+    softness: float | np.ndarray = SOFTNESS
+    other: str | None = None
+    more: tuple = ()
+
+    def __post_init__(self):
+        what = f"constraint on '{self.link}'"
+        K = matrix(self.K, f"{what}: K")
+        if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
+            raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
+        if self.period is not None and not self.period > 0:
+            raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
+        R = per_row(self.softness, K.shape[0], f"{what}: softness")
+        numbers_only(f"{what}: softness", R)
+        if not (R > 0).all():
+            raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
+        object.__setattr__(self, "K", K)
+        object.__setattr__(self, "k", per_row(self.k, K.shape[0], f"{what}: k"))
+        object.__setattr__(self, "softness", R)
+        object.__setattr__(self, "more", tuple(Further.of(each, K.shape[0], what) for each in self.more))
+
+    @cached_property
+    def key(self) -> tuple:
+        """Equal for constraints that say the same."""
+        places = [self.frame] if self.target is None else [self.frame, self.target]
+        arrays = [self.K, self.k, self.softness, *(part for place in places for part in (place.R, place.p))]
+        arrays += [part for more in self.more for part in (more.K, more.frame.R, more.frame.p)]
+        links = (self.link, self.other, *(more.link for more in self.more))
+        return (links, self.classical, self.period, self.target is None, *map(fingerprint, arrays))
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return self.K.shape[0]
+
+
+def weld(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    rpy=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+    other: str | None = None,
+) -> Constraint:
+    """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world, or
+    on the `other` link, to which it is welded then.
+    """
+    frame = placement(rotation(rpy), np.asarray(position, dtype=float))
+    target = None if target is None else pose(link, target)
+    return Constraint(link, np.eye(6), acceleration, False, frame, target, period, softness, other)
+
+
+def point(
+    link: str,
+    position=(0.0, 0.0, 0.0),
+    target=None,
+    acceleration=0.0,
+    period: float | None = PERIOD,
+    softness=SOFTNESS,
+    other: str | None = None,
+) -> Constraint:
+    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world, or on
+    the `other` link, to which it is pinned then.
+    """
+    frame = placement(np.eye(3), np.asarray(position, dtype=float))
+    target = None if target is None else pose(link, (np.eye(3), target))
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, target, period, softness, other)
+
+
+def pose(link: str, given: Sequence) -> Transform:
+    """The user's pair of a rotation and a position, checked."""
+    R, p = (np.asarray(part, dtype=float) for part in given)
+    if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
+        raise ModelError(
+            f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
+        )
+    return placement(R, p)
+
+
+def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The user's constraints, checked to be such."""
+    if isinstance(constraints, Constraint):
+        raise ModelError(f"constraints is the one on '{constraints.link}' itself, expected a list of constraints")
+    for constraint in constraints:
+        if not isinstance(constraint, Constraint):
+            raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
+    return tuple(constraints)

@@ -1,0 +1,1 @@
+"""Where models come from: lines of Python, URDF, MJCF."""

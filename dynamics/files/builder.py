@@ -1,0 +1,281 @@
+"""Models in Python: link by link, and random ones for tests and benches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import ModelError
+from ..algebra.spatial import Inertia, Transform, placement
+from ..joints.joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
+from ..model import Frame, Model, Shape
+
+if TYPE_CHECKING:
+    from ..constraints.constraint import Constraint
+
+KINDS = {
+    "revolute": Revolute,
+    "continuous": Continuous,
+    "prismatic": Prismatic,
+    "spherical": Spherical,
+    "planar": Planar,
+    "floating": Floating,
+}
+
+
+def rotation(rpy) -> np.ndarray:
+    """The rotation matrix of URDF's roll, pitch, yaw (rad): about fixed x, then y, then z."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def align(axis: np.ndarray, only_z: bool) -> tuple[int, np.ndarray]:
+    """The coordinate axis a joint is to move along, and the rotation that carries it onto the given unit axis."""
+    k = int(np.argmax(abs(axis)))
+    if not only_z and np.delete(abs(axis), k).max() < 1e-12:
+        flip = np.full(3, np.sign(axis[k]))
+        flip[(k + 1) % 3] = 1.0
+        return k, np.diag(flip)
+    # The shorter way, from z or from -z: the other one is undetermined where the axis is the opposite of its start.
+    start = np.array([0.0, 0.0, 1.0 if axis[2] >= 0 else -1.0])
+    c = np.cross(start, axis)
+    W = np.array([[0, -c[2], c[1]], [c[2], 0, -c[0]], [-c[1], c[0], 0]])
+    return 2, (np.eye(3) + W + W @ W / (1 + abs(axis[2]))) @ np.diag([1.0, start[2], start[2]])
+
+
+class ModelBuilder:
+    """Builds a `Model` link by link, each on one already there; "universe" is there from the start.
+
+    >>> arm = ModelBuilder("pendulum")
+    >>> arm.add("rod", joint="revolute", axis=(0, 1, 0), mass=1.0, com=(0, 0, -0.5))
+    >>> model = arm.build()
+    """
+
+    def __init__(self, name: str, gravity=(0.0, 0.0, -9.81)):
+        self.name, self.gravity = name, np.array(gravity, dtype=float)
+        self.joints: list[Joint] = []
+        self.parents: list[int] = []
+        self.placements: list[Transform] = []
+        self.inertias: list[Inertia] = []
+        self.frames = {"universe": Frame("universe", -1, placement(np.eye(3), np.zeros(3)))}
+        self.shapes: list[Shape] = []
+        self.constraints: list[Constraint] = []
+        self.limits: dict[str, list[np.ndarray]] = {key: [] for key in LIMITS}
+
+    def add(
+        self,
+        link: str,
+        parent: str = "universe",
+        joint: str = "fixed",
+        *,
+        name: str | None = None,
+        axis=(0.0, 0.0, 1.0),
+        position=(0.0, 0.0, 0.0),
+        rpy=(0.0, 0.0, 0.0),
+        rotation_matrix: np.ndarray | None = None,
+        mass: float = 0.0,
+        com=(0.0, 0.0, 0.0),
+        inertia=None,
+        lower=-np.inf,
+        upper=np.inf,
+        velocity=np.inf,
+        effort=np.inf,
+        armature=0.0,
+        damping=0.0,
+    ) -> ModelBuilder:
+        """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a
+        parent link.
+
+        `position` and `rpy` place the joint on the parent link; `axis` is in the link's frame. A fixed joint makes
+        the link part of its parent's body and keeps it as a frame. Limits are scalars or a value per coordinate of
+        the joint.
+        """
+        name = name or f"{link}_joint"
+        self._check(link, parent, joint, name)
+        R = rotation(np.asarray(rpy, dtype=float)) if rotation_matrix is None else rotation_matrix
+        where = placement(R, np.asarray(position, dtype=float))
+        on_body = where.after(self.frames[parent].placement)
+        body, on_body = self.frames[parent].body, placement(on_body.R, on_body.p)
+        if joint == "fixed":
+            self.frames[link] = Frame(link, body, on_body)
+        else:
+            k, A = self._axis(name, joint, axis)
+            self.joints.append(KINDS[joint](name, k))
+            self.parents.append(body)
+            self.placements.append(placement(on_body.fixed @ A, on_body.p))
+            self.inertias.append(Inertia.zero())
+            self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
+            self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
+        self._load(link, mass, com, np.zeros((3, 3)) if inertia is None else inertia)
+        return self
+
+    def frame(self, name: str, link: str, position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)) -> ModelBuilder:
+        """Name a place on a link."""
+        return self.add(name, link, position=position, rpy=rpy)
+
+    def attach(
+        self, model: Model, parent: str = "universe", prefix: str = "", position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)
+    ) -> ModelBuilder:
+        """Hang a whole model on a parent link, its world placed there; its links, joints and constraints come along,
+        their names behind the prefix.
+
+        Links that were fixed to the model's world bring no mass: a model keeps none of it.
+
+        >>> builder.attach(hand, "wrist", prefix="left/", position=(0, 0, 0.1))
+        """
+        if parent not in self.frames:
+            raise ModelError(f"attach: parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
+        links = [name for name in model.frames if name != "universe"]
+        twice = [prefix + name for name in links if prefix + name in self.frames]
+        if twice:
+            raise ModelError(f"link '{twice[0]}' is there already, expected a prefix that makes it new")
+        onto, first = self.frames[parent], len(self.joints)
+        on_parent = placement(rotation(np.asarray(rpy, dtype=float)), np.asarray(position, dtype=float))
+        where = on_parent.after(onto.placement)
+
+        def place(body: int, on: Transform) -> tuple[int, Transform]:
+            moved = on.after(where) if body < 0 else on
+            return (onto.body if body < 0 else first + body), placement(moved.R, moved.p)
+
+        for joint, above, on, inertia in zip(model.joints, model.parents, model.placements, model.inertias):
+            body, on = place(above, on)
+            self.joints.append(replace(joint, name=prefix + joint.name))
+            self.parents.append(body)
+            self.placements.append(on)
+            self.inertias.append(inertia)
+        for name in links:
+            frame = model.frames[name]
+            self.frames[prefix + name] = Frame(prefix + name, *place(frame.body, frame.placement))
+        for key, field in LIMITS.items():
+            self.limits[key].append(np.array(getattr(model, field)))
+        self.shapes += [replace(shape, link=prefix + shape.link) for shape in model.shapes]
+        for row in model.constraints:
+            link, other, target = prefix + row.link, row.other, row.target
+            if other is None:  # what was the model's ground is the parent link now
+                other, target = None if parent == "universe" else parent, target and target.after(on_parent)
+            else:
+                other = prefix + other
+            self.constraints.append(replace(row, link=link, other=other, target=target))
+        return self
+
+    def shape(self, shape: Shape) -> ModelBuilder:
+        """Give a link something to draw."""
+        self.shapes.append(shape)
+        return self
+
+    def build(self) -> Model:
+        """The model; its arrays are read-only."""
+        if not self.joints:
+            raise ModelError(f"model '{self.name}' has no moving joint, expected at least one")
+        limits = {field: np.concatenate(self.limits[key]) for key, field in LIMITS.items()}
+        model = Model(
+            self.name,
+            tuple(self.joints),
+            tuple(self.parents),
+            tuple(self.placements),
+            tuple(self.inertias),
+            MappingProxyType(dict(self.frames)),
+            gravity=self.gravity,
+            shapes=tuple(self.shapes),
+            constraints=tuple(self.constraints),
+            **limits,
+        )
+        for array in (*limits.values(), model.gravity):
+            array.flags.writeable = False
+        return model
+
+    def _check(self, link: str, parent: str, joint: str, name: str) -> None:
+        if link in self.frames:
+            raise ModelError(f"link '{link}' is there already, expected a new name")
+        if parent not in self.frames:
+            raise ModelError(f"link '{link}': parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
+        if joint != "fixed" and joint not in KINDS:
+            raise ModelError(f"joint '{name}': kind is '{joint}', expected fixed, {', '.join(KINDS)}")
+
+    def _axis(self, name: str, joint: str, axis) -> tuple[int, np.ndarray]:
+        if joint in ("spherical", "floating"):
+            return 2, np.eye(3)
+        axis = np.asarray(axis, dtype=float)
+        norm = float(np.linalg.norm(axis))
+        if axis.shape != (3,) or not np.isfinite(norm) or norm < 1e-9:
+            raise ModelError(f"joint '{name}': axis has norm {norm:g}, expected 1")
+        return align(axis / norm, only_z=joint == "planar")
+
+    def _limit(self, **limits) -> None:
+        joint = self.joints[-1]
+        for key, value in limits.items():
+            size = joint.nq if key in ("lower", "upper") else joint.nv
+            value = np.broadcast_to(np.asarray(value, dtype=float), (size,)).copy()
+            if np.isnan(value).any():
+                raise ModelError(f"joint '{joint.name}': {key} is {value}, expected a number")
+            self.limits[key].append(value)
+        lower, upper = self.limits["lower"][-1], self.limits["upper"][-1]
+        if (lower > upper).any():
+            raise ModelError(f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper")
+
+    def _load(self, link: str, mass: float, com, inertia) -> None:
+        inertia = np.asarray(inertia, dtype=float)
+        if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(inertia).all() and mass >= 0):
+            raise ModelError(
+                f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments"
+            )
+        frame = self.frames[link]
+        if frame.body >= 0:
+            self.inertias[frame.body] += Inertia.of(mass, com, inertia).seen(frame.placement)
+
+
+LIMITS = {
+    "lower": "q_lower",
+    "upper": "q_upper",
+    "velocity": "v_limit",
+    "effort": "effort_limit",
+    "armature": "armature",
+    "damping": "damping",
+}
+
+
+def _random_body(rng: np.random.Generator) -> dict:
+    """A link's placement and a physical inertia, all generic."""
+    points = rng.uniform(-0.2, 0.2, (6, 3)) + rng.uniform(-0.1, 0.1, 3)
+    mass = rng.uniform(0.5, 2.0)
+    spread = points - points.mean(axis=0)
+    J = mass / 6 * spread.T @ spread
+    return {
+        "position": rng.uniform(-0.3, 0.3, 3),
+        "rpy": rng.uniform(-np.pi, np.pi, 3),
+        "axis": rng.standard_normal(3),
+        "mass": mass,
+        "com": points.mean(axis=0),
+        "inertia": np.trace(J) * np.eye(3) - J,
+    }
+
+
+def random_tree(links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> Model:
+    """A random tree with joints of the given kinds; links "link0", "link1", ..., depth first."""
+    builder = ModelBuilder(f"tree{links}-{seed}")
+    grow(builder, links, seed, kinds, floating)
+    return builder.build()
+
+
+def grow(builder, links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> None:
+    """Add a random tree to anything with `ModelBuilder.add`."""
+    rng = np.random.default_rng(seed)
+    branch: list[str] = []
+    for i in range(links):
+        kind = "floating" if floating and i == 0 else str(rng.choice(kinds))
+        branch = branch[: max(1, len(branch) - rng.integers(0, 3))]
+        body = _random_body(rng)
+        if kind == "planar":
+            body["axis"] = np.array([0.0, 0.0, 1.0])
+        limits = {"lower": -np.pi, "upper": np.pi} if kind in ("revolute", "prismatic") else {}
+        builder.add(f"link{i}", branch[-1] if branch else "universe", kind, **body, **limits)
+        branch.append(f"link{i}")

@@ -1,0 +1,1 @@
+"""Trees of bodies without constraints: kinematics, inverse and forward dynamics, mass matrix, energy."""

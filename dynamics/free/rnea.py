@@ -1,0 +1,55 @@
+"""Inverse dynamics by the recursive Newton-Euler algorithm (Luh, Walker and Paul 1980; Featherstone, Table 5.1).
+
+B_i = alpha x + w x w x is the matrix of r'' = B r for matter at r on body i: the force on the body is m a + B h, the
+moment h x a + sum r x (B r) dm. Body frames; a_0 = -gravity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..algebra.arrays import Array, pick, place, rows
+from ..algebra.spatial import axial, cross, skew
+from .tree_motion import Motion, base_acceleration, motion
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def rnea(model: Model, q: Array, v: Array, a: Array, external: Sequence[Array | None] | None = None) -> Array:
+    """Joint forces tau (nv, 1) for accelerations a; `external` holds a force (6, 1) on each body in its frame, or
+    None.
+    """
+    move = motion(model, q, v)
+    tau = newton_euler(model, move, body_accelerations(model, move, a), external)
+    return tau + model.armature.reshape(-1, 1) * a
+
+
+def body_accelerations(model: Model, move: Motion, a: Array) -> list[Array]:
+    """The forward sweep: accelerations of the bodies, linear part classical, gravity taken off."""
+    found: list[Array] = []
+    for i, parent in enumerate(model.parents):
+        above = base_acceleration(model) if parent < 0 else found[parent]
+        joint = place(a[model.v_slices[i], :], model.joints[i].axes, 6)
+        found.append(move.X[i].motion(above) + move.ab[i] + joint)
+    return found
+
+
+def newton_euler(
+    model: Model, move: Motion, accelerations: Sequence[Array], external: Sequence[Array | None] | None = None
+) -> Array:
+    """The backward sweep: joint forces (nv, 1) for the accelerations of the bodies."""
+    f = []
+    for i, body in enumerate(model.lumped):
+        alpha, linear = accelerations[i][:3, :], accelerations[i][3:, :]
+        B = skew(alpha) + move.W[i]
+        f.append(rows([axial(B @ body.J) + cross(body.h, linear), body.m * linear + B @ body.h]))
+        if external is not None and external[i] is not None:
+            f[i] = f[i] - external[i]
+    tau = [None] * model.size
+    for i in reversed(range(model.size)):
+        tau[i] = pick(f[i], model.joints[i].axes)
+        if model.parents[i] >= 0:
+            f[model.parents[i]] = f[model.parents[i]] + move.X[i].force(f[i])
+    return rows(tau)

@@ -1,0 +1,1 @@
+"""The kinds of joint, and the configuration manifold that they make together."""

@@ -1,0 +1,1 @@
+"""Forward dynamics as implicit nodes, for exact derivatives by `adjoint`."""

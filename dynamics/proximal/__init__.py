@@ -1,0 +1,1 @@
+"""Forward dynamics under any constraints, loops and dependent rows included, by proximal iterations."""

@@ -1,0 +1,1 @@
+"""Motions over time: integrators, compiled steps, trajectories."""

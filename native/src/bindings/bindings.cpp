@@ -1,0 +1,26 @@
+// The seam between Python and the core: one extension module per instruction set, `_core_<level>`.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bind.hpp"
+#include "kernels/peak.hpp"
+#include "kernels/processor.hpp"
+
+NB_MODULE(TRISWEEP_CORE, m) {
+    m.def(
+        "processor_levels",
+        [] {
+            std::vector<std::string> levels{"baseline"};
+            if (trisweep::processor_runs_avx2()) levels.emplace_back("avx2");
+            if (trisweep::processor_runs_avx512()) levels.emplace_back("avx512");
+            return levels;
+        },
+        "Instruction-set levels that this processor runs, slowest first.");
+    m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<nb::gil_scoped_release>(),
+          "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
+    nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
+    trisweep::bind_kernels(kernels);
+    trisweep::bind_riccati(m);
+    trisweep::bind_interior_point(m);
+}

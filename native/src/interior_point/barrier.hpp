@@ -1,0 +1,136 @@
+// The logarithmic barrier of a program's bounds, and the primal-dual steps of their multipliers.
+// Letters of Wächter and Biegler 2006: mu, Sigma, tau, alpha.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/kernels.hpp"
+#include "program.hpp"
+
+namespace trisweep {
+
+// The sum of the logarithms of the gaps at v, NaN where one is not positive. The exponents are added and the mantissas
+// multiplied, so that few logarithms are taken.
+inline double sum_of_logarithms(const Bounds& bounds, const double* v) {
+    typedef long long words __attribute__((vector_size(W * sizeof(long long)), may_alias));
+    constexpr int TOGETHER = 512;  // mantissas from 1 to 2 whose product is finite
+    constexpr double LOG_2 = 0.693147180559945309417232;
+    const words mantissa = (1LL << 52) - 1 - words{}, one = (1023LL << 52) - words{};
+    words exponents{};
+    vec outside{};
+    double value = 0.0;
+    for (int first = 0; first < bounds.size; first += TOGETHER * W) {
+        vec product = 1.0 - vec{};
+        for (int i = first; i < std::min(first + TOGETHER * W, bounds.size); i += W) {
+            const vec gap = bounds.gaps(v, i);
+            const words bits = reinterpret_cast<const words&>(gap);
+            const words digits = (bits & mantissa) | one;
+            exponents += (bits >> 52) - 1023;
+            product *= reinterpret_cast<const vec&>(digits);
+            outside = gap > 0.0 ? outside : 1.0 - vec{};
+        }
+        for (int k = 0; k < W; ++k) value += std::log(product[k]);
+    }
+    long long exponent = 0;
+    for (int k = 0; k < W; ++k) {
+        if (outside[k] != 0.0) return std::numeric_limits<double>::quiet_NaN();
+        exponent += exponents[k];
+    }
+    return value + LOG_2 * double(exponent);
+}
+
+// - mu sum log(gap) at any v
+inline double barrier_value(const Program& program, const double* v, double mu) {
+    return -mu * (sum_of_logarithms(program.lower, v) + sum_of_logarithms(program.upper, v));
+}
+
+// sigma = the primal-dual curvature of the barrier
+inline void set_curvature(const Program& program, double* sigma) {
+    fill_zero(program.size_v, sigma);
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) store(sigma + i, load(sigma + i) + load(b->dual + i) * load(b->inverse + i));
+}
+
+// slope += gradient of the barrier, residual += what it has more than the bounds' multipliers
+inline void add_barrier_gradient(const Program& program, double mu, double* slope, double* residual) {
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) {
+            const vec push = (b->sign * mu) * load(b->inverse + i);
+            store(slope + i, load(slope + i) - push);
+            store(residual + i, load(residual + i) + (b->sign * load(b->dual + i) - push));
+        }
+}
+
+// h -= the bounds' multipliers
+inline void subtract_duals(const Program& program, double* h) {
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) store(h + i, load(h + i) - b->sign * load(b->dual + i));
+}
+
+// Steps of the bounds' multipliers that go with dv.
+inline void find_dual_steps(Program& program, const double* dv, double mu) {
+    for (Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) {
+            const vec dual = load(b->dual + i);
+            store(b->step + i, load(b->inverse + i) * (mu - dual * (b->sign * load(dv + i))) - dual);
+        }
+}
+
+// The largest step in (0, 1] that keeps the share 1 - tau of every gap.
+inline double largest_primal_step(const Program& program, const double* dv, double tau) {
+    double fastest = tau;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        fastest = std::max(fastest, largest_over(b->size, [=](int i) { return -b->sign * load(dv + i) * load(b->inverse + i); }));
+    return tau / fastest;
+}
+
+inline double largest_dual_step(const Program& program, double tau) {
+    double fastest = tau;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        fastest = std::max(fastest, largest_over(b->size, [=](int i) {
+            return -load(b->step + i) / (load(b->dual + i) + (1.0 - load(b->there + i)));
+        }));
+    return tau / fastest;
+}
+
+// Take the step, and keep Sigma within a factor of the primal barrier's curvature at the new point (eq. 16).
+inline void take_dual_steps(Program& program, double alpha, double mu) {
+    constexpr double FACTOR = 1e10;
+    for (Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) {
+            const vec primal = mu * load(b->inverse + i), next = load(b->dual + i) + alpha * load(b->step + i);
+            const vec raised = larger(next, primal / FACTOR), most = primal * FACTOR;
+            store(b->dual + i, raised < most ? raised : most);
+        }
+}
+
+// The largest difference of gap times multiplier from `target`.
+inline double complementarity_error(const Program& program, double target) {
+    double worst = 0.0;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        worst = std::max(worst, largest_over(b->size, [=](int i) {
+            return magnitude(load(b->gap + i) * load(b->dual + i) - target * load(b->there + i));
+        }));
+    return worst;
+}
+
+inline int bound_count(const Program& program) { return program.lower.count + program.upper.count; }
+
+// Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
+// the two (Sec. 3.6).
+inline void push_inside(const Program& program, double push, int first, double* v) {
+    const auto margin = [&](const Bounds& b, const Bounds& other, int i) {
+        const double alone = push * std::max(1.0, std::fabs(b.bound[i]));
+        if (i >= other.size || other.there[i] == 0.0) return alone;
+        return std::min(alone, push * std::fabs(other.bound[i] - b.bound[i]));
+    };
+    const Bounds &lower = program.lower, &upper = program.upper;
+    for (int i = first; i < lower.size; ++i)
+        if (lower.there[i] != 0.0) v[i] = std::max(v[i], lower.bound[i] + margin(lower, upper, i));
+    for (int i = first; i < upper.size; ++i)
+        if (upper.there[i] != 0.0) v[i] = std::min(v[i], upper.bound[i] - margin(upper, lower, i));
+}
+
+}  // namespace trisweep

@@ -1,0 +1,87 @@
+// What the interior point knows of a problem: a smooth program with bounds,
+//
+//     min f(v)   subject to   r(v) = 0,   lower <= v <= upper
+//
+//     [ W + Sigma + delta   J' ] [ dv ]       [ h ]
+//     [ J                   0  ] [ y  ]  =  - [ r ]        W the Hessian of f + y'r
+//
+// and how its linear systems are solved. Vectors v and y are stored in the problem's own layout, with gaps that stay zero.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/arena.hpp"
+
+namespace trisweep {
+
+// The lower (sign 1) or the upper bounds (sign -1) of v, their multipliers, and the distances to them at the present point.
+// Along all of v: entries without a bound have `there` 0, a gap of 1 and zeros elsewhere.
+struct Bounds {
+    double sign = 1.0;
+    int size = 0, count = 0;  // of v; of the bounds
+    double *there = nullptr, *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
+
+    // The gaps at v from entry i on.
+    vec gaps(const double* v, int i) const {
+        const vec t = load(there + i);
+        return t * (sign * (load(v + i) - load(bound + i))) + (1.0 - t);
+    }
+
+    // Set the gaps, and their inverses, to those at v.
+    void refresh(const double* v) {
+        for (int i = 0; i < size; i += W) {
+            const vec here = gaps(v, i);
+            store(gap + i, here), store(inverse + i, load(there + i) / here);
+        }
+    }
+
+    void set(int i, bool is_there, double value) {
+        there[i] = is_there, bound[i] = is_there ? value : 0.0;
+        dual[i] = step[i] = inverse[i] = 0.0, gap[i] = 1.0;
+        count += is_there;
+    }
+
+    void lay_out(Arena& a, int room) {
+        size = room;
+        for (double** vector : {&there, &bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);
+    }
+};
+
+class Program {
+public:
+    virtual ~Program() = default;
+
+    int size_v = 0, size_y = 0;    // lengths of v and y, gaps included
+    int variables = 0, rows = 0;   // without the gaps
+    int size_place = 0;
+    Bounds lower, upper;
+
+    // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
+    void refresh_gaps(const double* v) { lower.refresh(v), upper.refresh(v); }
+
+    // f and r at v. False where a number is not finite.
+    virtual bool evaluate(const double* v, double& f, double* r) = 0;
+    // Gradient, J and W at (v, y). False where a number is not finite.
+    virtual bool differentiate(const double* v, const double* y) = 0;
+    // Change to coordinates whose origin is v, where v lies on a manifold.
+    virtual void recentre(double*) {}
+    // The coordinates themselves (size_place), for who wants to come back to a point in them.
+    virtual void copy_place(double*) const {}
+    virtual void set_place(const double*) {}
+    virtual const double* gradient() const = 0;
+    // out += J' y
+    virtual void add_transposed_product(const double* y, double* out) const = 0;
+    // W <- 0, for multipliers by least squares
+    virtual void clear_hessian() = 0;
+    // Take Sigma (size_v) in: comes once after `differentiate`.
+    virtual void add_barrier(const double* sigma) = 0;
+    // Factor with this delta on the diagonal. False where W + Sigma + delta is not positive definite on the null space of J.
+    virtual bool factor(double delta) = 0;
+    // Where h is the gradient of the Lagrangian, y is a step of its multipliers.
+    virtual void direction(const double* h, const double* r, double* dv, double* y) = 0;
+    // out += (W + Sigma + delta) dv with the last delta, out += J dv: for the residual of a direction.
+    virtual void add_hessian_product(const double* dv, double* out) const = 0;
+    virtual void add_product(const double* dv, double* out) const = 0;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,115 @@
+// Refinement of directions by the residual of the whole system,
+//
+//     [ W + Sigma + delta   J' ] [ dv ]   [ h ]
+//     [ J                   0  ] [ y  ] + [ r ]
+//
+// with the sweep as preconditioner of the method of generalized conjugate residuals (Eisenstat, Elman and Schultz 1983), whose
+// steps p and their products q = A p are kept orthonormal in q. As bounds and slacks stiffen towards the end of a solve, the
+// sweep's elimination may lose digits that this brings back. Where the residual is far below what matters it is not looked at
+// again for a few directions: it grows slowly.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/kernels.hpp"
+#include "program.hpp"
+
+namespace trisweep {
+
+class Refinement {
+public:
+    explicit Refinement(const Program& program) {
+        arena.build([&](Arena& a) {
+            size_v = program.size_v, size_y = program.size_y;
+            residual = pair(a);
+            for (int i = 0; i < STEPS; ++i) p[i] = pair(a), q[i] = pair(a);
+        });
+    }
+
+    void reset() { unwatched = 0, ratio = 0.0; }
+
+    // The direction of a new factorization. False where it is of no use: the system is as good as singular.
+    bool direction(Program& program, const double* h, const double* r, double* dv, double* y) {
+        program.direction(h, r, dv, y);
+        if (unwatched-- > 0) return true;
+        const double left = refine(program, h, r, {dv, y});
+        unwatched = ratio <= COMFORTABLE ? UNWATCHED : 0;
+        return left <= SINGULAR;
+    }
+
+    // Another one of the same factorization, refined if the first one had to be.
+    void direction_again(Program& program, const double* h, const double* r, double* dv, double* y) {
+        program.direction(h, r, dv, y);
+        if (ratio > ENOUGH) refine(program, h, r, {dv, y});
+    }
+
+private:
+    static constexpr double ENOUGH = 1e-8, COMFORTABLE = 1e-10, SINGULAR = 0.1;  // residuals, relative as in `refine`
+    static constexpr int STEPS = 8, UNWATCHED = 3;
+
+    struct Pair {
+        double *v, *y;
+    };
+
+    Pair pair(Arena& a) const { return {a.vector(size_v), a.vector(size_y)}; }
+
+    // Returns the residual that is left, relative to right-hand side and direction; `ratio` keeps the one before.
+    double refine(Program& program, const double* h, const double* r, Pair x) {
+        std::copy_n(h, size_v, residual.v);
+        std::copy_n(r, size_y, residual.y);
+        add_product(program, x, residual);
+        const double right = largest({const_cast<double*>(h), const_cast<double*>(r)});
+        const auto relative = [&] {
+            const double error = largest(residual);
+            return error == 0.0 ? 0.0 : error / (right + std::min(largest(x), 1e6 * right));
+        };
+        double present = ratio = relative();
+        for (int k = 0; k < STEPS && present > ENOUGH; ++k) {
+            program.direction(residual.v, residual.y, p[k].v, p[k].y);
+            std::fill_n(q[k].v, size_v, 0.0);
+            std::fill_n(q[k].y, size_y, 0.0);
+            add_product(program, p[k], q[k]);
+            for (int i = 0; i < k; ++i) {
+                const double along = dot(q[k], q[i]);
+                add(-along, q[i], q[k]);
+                add(-along, p[i], p[k]);
+            }
+            const double size = std::sqrt(dot(q[k], q[k]));
+            if (!(size > 0.0) || !(size <= 1e300)) break;
+            add(1.0 / size - 1.0, q[k], q[k]);
+            add(1.0 / size - 1.0, p[k], p[k]);
+            const double length = -dot(residual, q[k]);
+            add(length, p[k], x);
+            add(length, q[k], residual);
+            present = relative();
+        }
+        return present;
+    }
+
+    static void add_product(const Program& program, Pair x, Pair out) {
+        program.add_hessian_product(x.v, out.v);
+        program.add_transposed_product(x.y, out.v);
+        program.add_product(x.v, out.y);
+    }
+
+    double dot(Pair a, Pair b) const {
+        return sum_over(size_v, [=](int i) { return load(a.v + i) * load(b.v + i); }) +
+               sum_over(size_y, [=](int i) { return load(a.y + i) * load(b.y + i); });
+    }
+
+    void add(double factor, Pair from, Pair to) const {
+        for (int i = 0; i < size_v; i += W) store(to.v + i, load(to.v + i) + factor * load(from.v + i));
+        for (int i = 0; i < size_y; i += W) store(to.y + i, load(to.y + i) + factor * load(from.y + i));
+    }
+
+    double largest(Pair a) const { return std::max(largest_size(size_v, a.v), largest_size(size_y, a.y)); }
+
+    Arena arena;
+    int size_v = 0, size_y = 0, unwatched = 0;
+    double ratio = 0.0;
+    Pair residual;
+    std::array<Pair, STEPS> p, q;
+};
+
+}  // namespace trisweep

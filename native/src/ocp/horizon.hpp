@@ -1,0 +1,353 @@
+// The user's functions on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
+//
+// A block is one compiled function on a run of consecutive stages. Its outputs, in this order, are
+//     objective (0 or 1 row), next state (0 or nx of the child), equalities, inequalities
+// A stage may belong to several blocks; their objectives and Hessians add up, their constraint rows stand side by side.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "riccati/riccati.hpp"
+#include "kernels/threads.hpp"
+
+namespace trisweep {
+
+// The calling convention of compiled code (`native/compiler/driver.py`).
+using Evaluate = void (*)(const double* const* inputs, const std::int64_t* input_strides, double* const* outputs,
+                          const std::int64_t* output_strides, std::int64_t count, double* work);
+
+// What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
+// the child, whose chart the next state is given in; output: the rows above. `derivatives` takes a weight for each row too,
+// and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
+// (rows, u and x) are given here.
+struct Block {
+    int first = 0, count = 0;
+    int child = -1;  // of the first stage; those of the others follow it
+    int at_shared = 0, at_own = 0, own_stride = 0, at_following = 0, following_stride = 0;  // places of the parameters
+    int objective = 0, next = 0, equalities = 0, inequalities = 0;
+    int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
+    int lanes = 1;  // stages that the functions compute at a time
+    Evaluate values = nullptr, derivatives = nullptr;
+    std::int64_t values_work = 0, derivatives_work = 0;
+    std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
+
+    int rows() const { return objective + next + equalities + inequalities; }
+};
+
+// A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
+// stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
+struct Chart {
+    int first = 0, count = 0;
+    int at_own = 0, own = 0;  // place and number of the parameters of a stage
+    Evaluate recentre = nullptr;
+    std::int64_t work = 0;
+};
+
+// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
+struct Values {
+    double objective;
+    double *b, *g, *c;
+};
+
+// Multipliers of the scaled rows, in the layout of the values.
+struct Multipliers {
+    double *lambda, *eta, *nu;
+};
+
+class Horizon {
+public:
+    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Chart> charts, const std::vector<int>& inequalities,
+            int parameters, int stage_parameters)
+        : riccati(riccati),
+          blocks(std::move(blocks)),
+          charts(std::move(charts)),
+          parameter_count(parameters),
+          stage_parameter_count(stage_parameters) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            inequality_count.push_back(inequalities[k]);
+            at_c.push_back(size_c);
+            size_c += padded(inequalities[k]);
+        }
+        arena.build([this](Arena& a) { lay_out(a); });
+        for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
+        opened_by.assign(riccati.stages.size(), -1);
+        for (std::size_t i = this->blocks.size(); i-- > 0;)
+            std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
+        set_threads(1);
+    }
+
+    // How many threads evaluate the stages. Results do not depend on it.
+    void set_threads(int count) {
+        threads.resize(count);
+        work.resize(count);
+        for (std::vector<double>& each : work) each.resize(most_work);
+    }
+
+    // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
+    bool evaluate(const double* z, Values& out) {
+        out.objective = 0.0;
+        double lost = 0.0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            const int rows = block.rows();
+            const bool finite = share_stages(block, [&](int first, int last, double* work) {
+                double* results[] = {value_rows[i] + std::ptrdiff_t(first) * rows};
+                const std::int64_t strides[] = {rows};
+                call(block, first, last, block.values, z, nullptr, results, strides, work);
+                for (int k = first; k < last; ++k)
+                    if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out)) return k;
+                return -1;
+            });
+            if (!finite) return find_row(int(i)), false;
+            for (int k = 0; block.objective && k < block.count; ++k) {
+                // Kahan's sum: near a solution the search compares objectives that differ in their last digits.
+                const double term = value_rows[i][std::ptrdiff_t(k) * rows] - lost, sum = out.objective + term;
+                lost = (sum - out.objective) - term;
+                out.objective = sum;
+            }
+        }
+        out.objective *= objective_scale;
+        return true;
+    }
+
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; `faulty_row` is then -1.
+    bool differentiate(const double* z, const Multipliers& m) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
+        fill_zero(padded(riccati.size_z), gradient);
+        bool finite = true;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()), hessian = std::ptrdiff_t(block.hessian_rows.size());
+            const bool here = share_stages(block, [&](int first, int last, double* work) {
+                gather_weights(block, first, last, m, weight_rows[i]);
+                double* results[] = {jacobian_rows[i] + first * jacobian, hessian_rows[i] + first * hessian};
+                const std::int64_t strides[] = {jacobian, hessian};
+                call(block, first, last, block.derivatives, z, weight_rows[i], results, strides, work);
+                for (int k = first; k < last; ++k)
+                    scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
+                const auto faulty = [&](int begin, int end) {
+                    return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
+                           !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
+                };
+                if (!faulty(first, last)) return -1;
+                int k = first;
+                while (!faulty(k, k + 1)) ++k;
+                return k;
+            });
+            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault.load(), faulty_row = -1;
+            finite &= here;
+        }
+        return finite;
+    }
+
+    // Make the present place of every state on a manifold the origin of its coordinates.
+    void recentre(double* z) {
+        for (const Chart& chart : charts) {
+            const Riccati::Stage& s = riccati.stages[chart.first];
+            double *x = z + s.at_z + s.up, *own = stage_parameters + chart.at_own;
+            const double* inputs[] = {x, own};
+            double* outputs[] = {moved_x, moved_own};
+            const std::int64_t from[] = {s.n, chart.own}, to[] = {s.nx, chart.own};
+            chart.recentre(inputs, from, outputs, to, chart.count, work[0].data());
+            for (int k = 0; k < chart.count; ++k) std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
+            std::copy_n(moved_own, std::ptrdiff_t(chart.count) * chart.own, own);
+        }
+    }
+
+    double* C(int stage) const { return inequality_rows[stage]; }  // (n, inequalities): rows as columns along z
+
+    Riccati& riccati;
+    std::vector<Block> blocks;
+    std::vector<Chart> charts;
+    std::vector<int> inequality_count, at_c;  // of each stage
+    int size_c = 0;
+    const int parameter_count, stage_parameter_count;
+    double *parameters, *stage_parameters;  // shared; of all stages in a row
+    double* gradient;                       // of the objective, along z
+    double objective_scale = 1.0;
+    double *dynamics_scale, *equality_scale, *inequality_scale;
+    int faulty_block = -1, faulty_stage = -1, faulty_row = -1;
+
+private:
+    // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
+    struct Places {
+        std::vector<int> gradient, next, equality, inequality, hessian;             // target offsets
+        std::vector<int> from_gradient, from_next, from_equality, from_inequality;  // nonzeros of the Jacobian
+        std::vector<int> equality_row, inequality_row;
+    };
+
+    void lay_out(Arena& a) {
+        const int stages = int(riccati.stages.size());
+        parameters = a.vector(parameter_count);
+        stage_parameters = a.vector(stage_parameter_count);
+        gradient = a.vector(riccati.size_z);
+        dynamics_scale = a.vector(riccati.size_x);
+        equality_scale = a.vector(riccati.size_g);
+        inequality_scale = a.vector(size_c);
+        inequality_rows.resize(stages);
+        for (int k = 0; k < stages; ++k) inequality_rows[k] = a.matrix(riccati.stages[k].n, inequality_count[k]);
+        const auto count = blocks.size();
+        value_rows.resize(count), weight_rows.resize(count), jacobian_rows.resize(count), hessian_rows.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Block& block = blocks[i];
+            value_rows[i] = a.matrix(block.rows(), block.count);
+            weight_rows[i] = a.matrix(block.rows(), block.count);
+            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), block.count);
+            hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
+            most_work = std::max({most_work, block.values_work, block.derivatives_work});
+        }
+        int most_x = 0, most_own = 0;
+        for (const Chart& chart : charts) {
+            most_x = std::max(most_x, chart.count * riccati.stages[chart.first].nx);
+            most_own = std::max(most_own, chart.count * chart.own);
+            most_work = std::max(most_work, chart.work);
+        }
+        moved_x = a.vector(most_x), moved_own = a.vector(most_own);
+    }
+
+    // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
+    // its first; the runs begin at whole groups of lanes. True where no run has a fault.
+    template <class Job>
+    bool share_stages(const Block& block, const Job& job) {
+        const int groups = (block.count + block.lanes - 1) / block.lanes;
+        const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
+        first_fault.store(block.count, std::memory_order_relaxed);
+        const auto run = [&](int first, int last, int thread) {
+            const int bad = job(first, last, work[thread].data());
+            for (int worst = first_fault.load(); bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {}
+        };
+        if (threads.count() == 1 || groups == 1) {
+            run(0, block.count, 0);
+        } else {
+            threads.run(pieces, [&](int piece, int thread) {
+                const auto edge = [&](std::int64_t i) { return int(groups * i / pieces) * block.lanes; };
+                run(edge(piece), std::min(edge(piece + 1), block.count), thread);
+            });
+        }
+        return first_fault.load() == block.count;
+    }
+
+    // The row, of the first stage at fault in block i, whose value is not finite.
+    void find_row(int i) {
+        const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
+        faulty_block = i, faulty_stage = blocks[i].first + first_fault.load();
+        for (faulty_row = 0; std::fabs(row[faulty_row]) <= 1e300;) ++faulty_row;
+    }
+
+    // A stage's rows to where they belong, but for the objective. False where one is not finite.
+    bool place_values(const Block& block, int stage, const double* row, const double* z, Values& out) const {
+        for (int r = 0; r < block.rows(); ++r)
+            if (!(std::fabs(row[r]) <= 1e300)) return false;
+        row += block.objective;
+        if (block.next) {
+            const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+            const double* x = z + child.at_z + child.up;
+            for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
+        }
+        const int e = at_equality(block, stage), c = at_inequality(block, stage);
+        scaled(block.equalities, row, equality_scale + e, out.g + e);
+        scaled(block.inequalities, row + block.equalities, inequality_scale + c, out.c + c);
+        return true;
+    }
+
+    int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
+    int at_inequality(const Block& block, int stage) const { return at_c[stage] + block.at_inequality; }
+
+    static void scaled(int count, const double* from, const double* scale, double* to) {
+        for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
+    }
+
+    void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
+              double* const* results, const std::int64_t* result_strides, double* work) {
+        const Riccati::Stage& s = riccati.stages[block.first + first];
+        const double* inputs[] = {z + s.at_z,
+                                  z + s.at_z + s.up,
+                                  parameters + block.at_shared,
+                                  stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
+                                  stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
+                                  weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
+        const std::int64_t strides[] = {s.n, s.n, 0, block.own_stride, block.following_stride, block.rows()};
+        function(inputs, strides, results, result_strides, last - first, work);
+    }
+
+    void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {
+        to += std::ptrdiff_t(first) * block.rows();
+        for (int stage = block.first + first; stage < block.first + last; ++stage) {
+            if (block.objective) *to++ = objective_scale;
+            if (block.next) {
+                const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+                scaled(block.next, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
+                to += block.next;
+            }
+            const int e = at_equality(block, stage), c = at_inequality(block, stage);
+            scaled(block.equalities, m.eta + e, equality_scale + e, to);
+            scaled(block.inequalities, m.nu + c, inequality_scale + c, to + block.equalities);
+            to += block.equalities + block.inequalities;
+        }
+    }
+
+    void find_places(int i) {
+        const Block& block = blocks[i];
+        const Riccati::Stage& s = riccati.stages[block.first];
+        const auto along_z = [&](int column) { return column < s.nu ? column : s.up + column - s.nu; };
+        Places p;
+        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
+            int row = block.jacobian_rows[t];
+            const int column = along_z(block.jacobian_columns[t]);
+            if (row < block.objective) {
+                p.gradient.push_back(column), p.from_gradient.push_back(int(t));
+            } else if ((row -= block.objective) < block.next) {
+                p.next.push_back(column + row * s.n), p.from_next.push_back(int(t));
+            } else if ((row -= block.next) < block.equalities) {
+                p.equality.push_back(column + (block.at_equality + row) * s.n), p.from_equality.push_back(int(t));
+                p.equality_row.push_back(row);
+            } else {
+                row -= block.equalities;
+                p.inequality.push_back(column + (block.at_inequality + row) * s.n), p.from_inequality.push_back(int(t));
+                p.inequality_row.push_back(row);
+            }
+        }
+        for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
+            const int a = along_z(block.hessian_rows[t]), b = along_z(block.hessian_columns[t]);
+            p.hessian.push_back(std::max(a, b) + std::min(a, b) * s.n);
+        }
+        places.push_back(std::move(p));
+    }
+
+    void scatter(int i, int stage, const double* jacobian, const double* hessian) {
+        const Places& p = places[i];
+        const Block& block = blocks[i];
+        Riccati::Stage& s = riccati.stages[stage];
+        for (std::size_t t = 0; t < p.gradient.size(); ++t)
+            gradient[s.at_z + p.gradient[t]] += objective_scale * jacobian[p.from_gradient[t]];
+        if (block.next) {
+            double* E = riccati.stages[block.child + stage - block.first].E;
+            for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]];
+        }
+        const double* equality = equality_scale + at_equality(block, stage);
+        for (std::size_t t = 0; t < p.equality.size(); ++t)
+            s.G[p.equality[t]] = equality[p.equality_row[t]] * jacobian[p.from_equality[t]];
+        const double* inequality = inequality_scale + at_inequality(block, stage);
+        double* rows = inequality_rows[stage];
+        for (std::size_t t = 0; t < p.inequality.size(); ++t)
+            rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]];
+        if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
+        for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t];
+    }
+
+    Arena arena;
+    std::vector<Places> places;
+    std::vector<int> opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
+    std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
+    Threads threads;
+    std::int64_t most_work = 0;             // doubles of work area
+    std::vector<std::vector<double>> work;  // of each thread
+    static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
+    std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
+    double *moved_x, *moved_own;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,351 @@
+// The optimal-control problem as a `Program`: slacks for the inequalities, linear systems by the Riccati sweep.
+//
+//     v = (z of all stages, slacks s),   y = (lambda of the edges, eta of the equalities, nu of the inequalities)
+//     r = (d (F(z) - x_child), g(z), c(z) - s)
+//
+// The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
+// Slacks and nu are eliminated stage by stage (Sathya 2024c eq. 35):
+//     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
+//
+// `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Every row then has a
+// disturbance e as a further control of its stage, at the cost e'e / 2D: x_child = E' z + b + e, G' z + g + e = 0.
+#pragma once
+
+#include "horizon.hpp"
+#include "interior_point/program.hpp"
+
+namespace trisweep {
+
+class OptimalControl : public Program {
+public:
+    OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
+        size_v = riccati.size_z + horizon.size_c;
+        size_place = horizon.charts.empty() ? 0 : horizon.stage_parameter_count;
+        size_y = riccati.size_x + riccati.size_g + horizon.size_c;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            variables += s.nu + s.nx + horizon.inequality_count[k];
+            rows += (k ? s.nx : 0) + s.ng + horizon.inequality_count[k];
+        }
+        arena.build([this](Arena& a) { lay_out(a); });
+    }
+
+    // Offsets of the parts of v and y.
+    int at_slack() const { return riccati.size_z; }
+    int at_eta() const { return riccati.size_x; }
+    int at_nu() const { return riccati.size_x + riccati.size_g; }
+
+    // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
+    void set_bounds(const double* low, const double* high) {
+        lower.count = upper.count = 0;
+        for (int i = 0; i < size_v; ++i) lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
+    }
+
+    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
+    // not finite.
+    bool scale(const double* z, double largest) {
+        horizon.objective_scale = 1.0;
+        std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
+        std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
+        std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
+        bool changed;
+        return scale_further(z, largest, 1.0, changed);
+    }
+
+    // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
+    // Leaves gradient and J at z as `differentiate` would, and no Hessian.
+    bool scale_further(const double* z, double largest, double matters, bool& changed) {
+        constexpr double SMALLEST = 1e-8;
+        changed = false;
+        const auto reduce = [&](double& scale, double entry, int size, double* row) {
+            const double factor = std::max(largest / entry, SMALLEST / scale);
+            if (!(factor < matters)) return;
+            scale *= factor, changed = true;
+            for (int i = 0; i < size; ++i) row[i] *= factor;
+        };
+        applied = 0.0, kept = false;
+        std::fill_n(multipliers, size_y, 0.0);
+        Values values{0.0, right, right + at_eta(), right + at_nu()};
+        if (!horizon.evaluate(z, values)) return false;
+        if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
+        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z, horizon.gradient);
+        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i) {
+                    double& scale = horizon.dynamics_scale[child.at_x + i];
+                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
+                }
+            }
+            const auto reduce_row = [&](double& scale, double* row) { reduce(scale, largest_entry(s.n, row), s.n, row); };
+            for (int i = 0; i < s.ng; ++i) reduce_row(horizon.equality_scale[s.at_g + i], s.G + i * s.n);
+            for (int i = 0; i < horizon.inequality_count[k]; ++i)
+                reduce_row(horizon.inequality_scale[horizon.at_c[k] + i], horizon.C(int(k)) + i * s.n);
+        }
+        return true;
+    }
+
+    bool evaluate(const double* v, double& f, double* r) override {
+        Values values{0.0, r, r + at_eta(), r + at_nu()};
+        const bool finite = horizon.evaluate(v, values);
+        f = values.objective;
+        const double* s = v + at_slack();
+        for (int i = 0; i < horizon.size_c; ++i) values.c[i] -= s[i];
+        return finite;
+    }
+
+    bool differentiate(const double* v, const double* y) override {
+        double* weights = multipliers;
+        std::copy_n(y, size_y, weights);
+        applied = 0.0, kept = false;
+        const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
+        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        return finite;
+    }
+
+    void recentre(double* v) override { horizon.recentre(v); }
+    void copy_place(double* to) const override { std::copy_n(horizon.stage_parameters, size_place, to); }
+    void set_place(const double* from) override { std::copy_n(from, size_place, horizon.stage_parameters); }
+
+    const double* gradient() const override { return gradient_v; }
+
+    void add_transposed_product(const double* y, double* out) const override {
+        const double *eta = y + at_eta(), *nu = y + at_nu();
+        for (int i = 0; i < riccati.size_x; ++i) swept[i] = horizon.dynamics_scale[i] * y[i];
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            double* z = out + s.at_z;
+            multiply_add(s.n, s.ng, s.G, s.n, eta + s.at_g, z);
+            multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, nu + horizon.at_c[k], z);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
+            }
+            if (k > 0)
+                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
+        }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
+    }
+
+    void clear_hessian() override {
+        applied = 0.0, kept = false;
+        for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
+    }
+
+    void add_barrier(const double* sigma) override {
+        std::copy_n(sigma + at_slack(), horizon.size_c, sigma_s);
+        for (Riccati::Stage& s : riccati.stages)
+            for (int i = 0; i < s.n; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += sigma[s.at_z + i];
+    }
+
+    bool factor(double delta) override {
+        keep_hessians();
+        shift_diagonal(delta);
+        add_penalties();
+        return riccati.factor() < 0;
+    }
+
+    void direction(const double* h, const double* r, double* dv, double* y) override {
+        const double *r_c = r + at_nu(), *h_s = h + at_slack();
+        copy(padded(riccati.size_z), h, reduced_h);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const int count = horizon.inequality_count[k], at = horizon.at_c[k];
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int i = 0; i < count; ++i) along[i] = S[at + i] * r_c[at + i] + h_s[at + i];
+            multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h + s.at_z);
+        }
+        std::copy_n(r, at_nu(), right);
+        for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
+        riccati.solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
+        double *ds = dv + at_slack(), *nu = y + at_nu();
+        std::copy_n(r_c, horizon.size_c, ds);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, dv + s.at_z, ds + horizon.at_c[k]);
+        }
+        for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
+    }
+
+    void add_hessian_product(const double* dv, double* out) const override {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const bool own = kept && horizon.inequality_count[k];
+            symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
+        }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
+    }
+
+    // The same with -D (size_y, positive) in the lower right block.
+    bool factor_soft(double delta, const double* D) {
+        shift_diagonal(delta);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) copy_softened(int(k), D);
+        return soft.factor() < 0;
+    }
+
+    void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
+        const double *r_g = r + at_eta(), *r_c = r + at_nu(), *h_s = h + at_slack();
+        std::fill_n(soft_h, soft.size_z, 0.0);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
+            std::copy_n(h + s.at_z, s.nu, soft_h + t.at_z);
+            std::copy_n(h + s.at_z + s.up, s.nx, soft_h + t.at_z + t.up);
+            std::copy_n(r_g + s.at_g, s.ng, soft_g + t.at_g);
+            for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
+                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / S[at + i];
+        }
+        for (int i = 0; i < riccati.size_x; ++i) right[i] = r[i] / horizon.dynamics_scale[i];
+        soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
+        double *ds = dv + at_slack(), *eta = y + at_eta(), *nu = y + at_nu();
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
+            fill_zero(s.n, dv + s.at_z);
+            std::copy_n(soft_z + t.at_z, s.nu, dv + s.at_z);
+            std::copy_n(soft_z + t.at_z + t.up, s.nx, dv + s.at_z + s.up);
+            std::copy_n(soft_eta + t.at_g, s.ng, eta + s.at_g);
+            const int count = horizon.inequality_count[k], at = horizon.at_c[k];
+            std::copy_n(soft_eta + t.at_g + s.ng, count, nu + at);
+            std::copy_n(r_c + at, count, ds + at);
+            transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dv + s.at_z, ds + at);
+            // Of the two equations for ds the one that divides by the larger number.
+            for (int i = at; i < at + count; ++i)
+                ds[i] = D[at_nu() + i] * S[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / S[i];
+        }
+    }
+
+    void add_product(const double* dv, double* out) const override {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const double* z = dv + s.at_z;
+            transposed_multiply_add(s.n, s.ng, s.G, s.n, z, out + at_eta() + s.at_g);
+            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z, out + at_nu() + horizon.at_c[k]);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                double* x = swept + child.at_x;
+                for (int i = 0; i < child.nx; ++i) x[i] = -dv[child.at_z + child.up + i];
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
+            }
+        }
+        for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
+    }
+
+    Horizon& horizon;
+    Riccati& riccati;
+
+private:
+    // The tree of the soft systems: inequalities are rows beside the equalities, every row and edge has its disturbance.
+    static Riccati softened(const Riccati& from, const Horizon& horizon) {
+        std::vector<int> nx, nu, ng, parent;
+        for (std::size_t k = 0; k < from.stages.size(); ++k) {
+            const Riccati::Stage& s = from.stages[k];
+            ng.push_back(s.ng + horizon.inequality_count[k]);
+            int controls = s.nu + ng.back();
+            for (int c = s.first_child; c >= 0; c = from.stages[c].sibling) controls += from.stages[c].nx;
+            nx.push_back(s.nx), nu.push_back(controls), parent.push_back(s.parent);
+        }
+        return Riccati(nx, nu, ng, parent, true);
+    }
+
+    void lay_out(Arena& a) {
+        int most_n = PAD, most_rows = PAD;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            most_n = std::max(most_n, riccati.stages[k].n);
+            most_rows = std::max({most_rows, riccati.stages[k].ng, horizon.inequality_count[k]});
+        }
+        lower.lay_out(a, size_v);
+        upper.lay_out(a, size_v);
+        upper.sign = -1.0;
+        gradient_v = a.vector(size_v);
+        reduced_h = a.vector(riccati.size_z);
+        right = a.vector(size_y), swept = a.vector(riccati.size_x);
+        multipliers = a.vector(size_y);
+        sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
+        plain_H.resize(riccati.stages.size());
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
+        along = a.vector(most_rows);
+        weighted = a.matrix(most_n, most_rows);
+        soft_h = a.vector(soft.size_z);
+        soft_z = a.vector(soft.size_z);
+        soft_g = a.vector(soft.size_g);
+        soft_eta = a.vector(soft.size_g);
+    }
+
+    // Once after `differentiate`: where penalties will be added, keep H as it was before.
+    void keep_hessians() {
+        if (kept) return;
+        kept = true;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (horizon.inequality_count[k]) copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
+    }
+
+    // H <- H + C S C'
+    void add_penalties() {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            Riccati::Stage& s = riccati.stages[k];
+            const int count = horizon.inequality_count[k];
+            if (count == 0) continue;
+            const double *C = horizon.C(int(k)), *sigma = S + horizon.at_c[k];
+            for (int i = 0; i < count; ++i)
+                for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = sigma[i] * C[t + i * s.n];
+            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, plain_H[k], s.n, s.H, s.n);
+        }
+    }
+
+    // Bring the diagonal of H at u and x from the delta it has to another one.
+    void shift_diagonal(double delta) {
+        for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
+        if (delta == applied) return;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
+            for (int i = 0; i < s.nu; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+            for (int i = s.up; i < s.up + s.nx; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+        }
+        applied = delta;
+    }
+
+    void copy_softened(int k, const double* D) {
+        const Riccati::Stage& s = riccati.stages[k];
+        Riccati::Stage& t = soft.stages[k];
+        const auto place = [&](int i) { return i < s.nu ? i : t.up + i - s.nu; };
+        const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
+        for (int j = 0; j < s.nu + s.nx; ++j)
+            for (int i = j; i < s.nu + s.nx; ++i) t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
+        int control = s.nu;
+        const auto disturb = [&](double* row, double price) {
+            row[control] = 1.0;
+            t.H[control + std::ptrdiff_t(control) * t.n] = 1.0 / price;
+            ++control;
+        };
+        for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+            const Riccati::Stage& child = riccati.stages[c];
+            double* E = soft.stages[c].E;
+            for (int j = 0; j < child.nx; ++j) {
+                for (int i = 0; i < s.nu + s.nx; ++i) E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
+                const double d = horizon.dynamics_scale[child.at_x + j];
+                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j] / (d * d));
+            }
+        }
+        const int at = horizon.at_c[k];
+        for (int j = 0; j < t.ng; ++j) {
+            const double* row = j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
+            for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
+            disturb(t.G + std::ptrdiff_t(j) * t.n,
+                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / S[at + j - s.ng]);
+        }
+    }
+
+    Riccati soft;
+    Arena arena;
+    double applied = 0.0;     // the delta that is on the diagonal of H now
+    bool kept = false;        // whether H was kept, so that penalties may be in it
+    std::vector<double*> plain_H;  // H without penalties, of the stages that have some
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,334 @@
+// The elimination of one stage's controls: `riccati/reference.py` says the same in NumPy and is to be read first.
+//
+//     min over u of  1/2 z'Hz + h'z   subject to   G z + g = 0,      z = (u, x)
+//
+//     rows of G:   L [ U1 (I  Y) ]      columns (u1, u2, x): u1 = -(Y y + w), y = (u2, x)
+//                    [ 0   0  Gx ]
+//                    [ 0   0   0 ]      what is left here says whether the rows are consistent
+//
+//     Hessian on y:  Hyy - Y'N - N'Y,   N = H1y - 1/2 H11 Y
+//                    = [K ] [K']        on u2, and the cost-to-go P on x
+//                      [Z ] [Z'] + P        u2 = -K'^-1 (K^-1 h + Z' x)
+//
+// Memory: a vector z is (u, zeros to padded(nu), x, zeros to padded(nx)); y likewise with nu2 = nu - rank controls.
+// A row of G is stored as a column of padded length, so that Gauss elimination runs along contiguous memory.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/arena.hpp"
+#include "kernels/kernels.hpp"
+
+namespace trisweep {
+
+// A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
+inline constexpr double RANK_TOLERANCE = 1e-10;
+// Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
+inline constexpr double ROW_ROUNDING = 1e-14;
+// A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
+inline constexpr double CURVATURE_TOLERANCE = 1e-14;
+
+// What one elimination at a time works on, shared by all stages of a tree.
+struct Workbench {
+    double* H;         // (ld, n)          in: the Hessian, lower triangle
+    double* G;         // (n, rows)        in: the rows
+    double* size_u;    // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
+    double* size_x;
+    double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
+    double *F, *N, *candidate, *inverse, *threshold;
+    double *c, *eta, *y, *t, *along;
+
+    // Room for stages of up to `controls` and `states` (padded) and `rows`.
+    void lay_out(Arena& arena, int controls, int states, int rows) {
+        const int n = controls + states, ld = n + controls;
+        H = arena.matrix(ld, n);
+        G = arena.matrix(n, rows);
+        F = arena.matrix(ld, rows ? n : 0);
+        N = arena.matrix(n, std::min(controls, rows));
+        for (double** vector : {&size_u, &size_x, &c, &eta}) *vector = arena.vector(rows);
+        for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
+        for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
+    }
+};
+
+class Elimination {
+public:
+    int nu = 0, nx = 0;      // controls and states
+    int up = 0, n = 0;       // where x starts in z, and the padded length of z
+    int ld = 0;              // room for z and, below it, for u once more: an identity that becomes K'^-1
+    int most_rows = 0;       // room for the rows of G
+    int most_passed = 0;     // room for the rows left on x
+    int rows = 0;            // rows of G now
+    int rank = 0;            // rows that fix controls
+    int passed = 0;          // rows left on x
+
+    double* P;   // (padded(nx), padded(nx))   cost-to-go, full
+    double* Gx;  // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
+    double* p;   // (padded(nx))        out of reduce
+    double* gx;  // (most_passed)       out of reduce
+    double* left_over;  // (most_rows)  out of reduce: right-hand sides of the rows no variable is left in
+
+    void lay_out(Arena& arena, int controls, int states, int row_room) {
+        nu = controls, nx = states, most_rows = row_room;
+        up = padded(nu), n = up + padded(nx), ld = n + up;
+        most_passed = std::min(nx, most_rows);
+        const int most_rank = std::min(nu, most_rows), most_pivots = std::min(nu + nx, most_rows);
+        P = arena.matrix(n - up, n - up);
+        p = arena.vector(nx);
+        ZT = arena.matrix(n, nu);
+        y_u = arena.vector(nu);
+        rest = arena.indices(nu);
+        if (!most_rows) return;
+        Gx = arena.matrix(n - up, most_passed);
+        gx = arena.vector(most_passed);
+        scale = arena.vector(most_passed);
+        left_over = arena.vector(most_rows);
+        order = arena.indices(most_rows);
+        L = arena.matrix(padded(most_rows), most_pivots);
+        U = arena.matrix(padded(most_rank), most_rank);
+        Y = arena.matrix(n, most_rank);
+        H1 = arena.matrix(n, most_rank);
+        pivots = arena.indices(most_rank);
+        w = arena.vector(most_rank);
+        h1 = arena.vector(most_rank);
+    }
+
+    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g.
+    // False: not positive definite.
+    bool eliminate(const Workbench& bench) {
+        rank = passed = 0;
+        if (rows == 0) {
+            for (int i = 0; i < nu; ++i) rest[i] = i;
+            return schur(bench, bench.H);
+        }
+        eliminate_rows(bench);
+        substitute_controls(bench);
+        return schur(bench, bench.F);
+    }
+
+    // From h (n) and g (rows): p, gx and left_over, and what `expand` needs.
+    void reduce(const Workbench& bench, const double* h, const double* g) {
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
+        const double* h_u = h;
+        if (rows == 0) {
+            copy(xp, h + up, p);
+        } else {
+            double *t = bench.t, *t1 = bench.eta, *y = bench.y;
+            reduce_rows(bench.c, g);
+            copy(n, h, t);
+            multiply_add<-1>(n, rank, H1, n, w, t);
+            for (int i = 0; i < rank; ++i) h1[i] = h[pivots[i]], t1[i] = t[pivots[i]];
+            gather(t, y, nu2, up2);
+            multiply_add<-1>(up2 + xp, rank, Y, n, t1, y);
+            copy(xp, y + up2, p);
+            h_u = y;
+        }
+        fill_zero(up2, y_u);
+        transposed_multiply_add(up2, nu2, ZT + xp, n, h_u, y_u);
+        multiply_add<-1>(xp, nu2, ZT, n, y_u, p);
+    }
+
+    // z = (u, x) and the multipliers of the rows of G, from x (already in z) and the multipliers eta_x of the rows on x.
+    // `affine` false leaves the right-hand side out: the linear part of u(x).
+    void expand(const Workbench& bench, double* z, const double* eta_x, double* multipliers, bool affine = true) {
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
+        double *y = bench.y, *u2 = rows ? y : z, *along = bench.along;
+        const double* x = z + up;
+        for (int i = 0; i < nu2; ++i) along[i] = affine ? y_u[i] : 0.0;
+        transposed_multiply_add(xp, nu2, ZT, n, x, along);
+        fill_zero(up2, u2);
+        multiply_add<-1>(up2, nu2, ZT + xp, n, along, u2);
+        if (rows == 0) return;
+        copy(xp, x, y + up2);
+        for (int i = 0; i < nu2; ++i) z[rest[i]] = y[i];
+        double *eta = bench.eta, *u1 = eta;
+        for (int i = 0; i < rank; ++i) u1[i] = affine ? w[i] : 0.0;
+        transposed_multiply_add(up2 + xp, rank, Y, n, y, u1);
+        for (int i = 0; i < rank; ++i) z[pivots[i]] = -u1[i];
+        if (!multipliers) return;
+        std::fill(eta, eta + rows, 0.0);
+        for (int i = 0; i < rank; ++i) eta[i] = -h1[i];
+        transposed_multiply_add<-1>(n, rank, H1, n, z, eta);
+        for (int i = 0; i < rank; ++i) {  // U1'^-1
+            for (int k = 0; k < i; ++k) eta[i] -= U[k + i * padded_rank()] * eta[k];
+            eta[i] /= U[i + i * padded_rank()];
+        }
+        for (int i = 0; i < passed; ++i) eta[rank + i] = scale[i] * eta_x[i];
+        unwind(eta, multipliers);
+    }
+
+    // Weights of the rows of G that add up to nothing in any variable, from weights of the rows left over and on x.
+    void conflict(const Workbench& bench, const double* left_over_weights, const double* weights_x, double* weights) {
+        double* eta = bench.eta;
+        std::fill(eta, eta + rank, 0.0);
+        for (int i = 0; i < passed; ++i) eta[rank + i] = scale[i] * weights_x[i];
+        std::copy(left_over_weights, left_over_weights + rows - rank - passed, eta + rank + passed);
+        unwind(eta, weights);
+    }
+
+private:
+    int padded_rank() const { return padded(std::min(nu, most_rows)); }
+
+    // Complete pivoting over the u columns, then over the x columns; the rows end up as drawn above.
+    void eliminate_rows(const Workbench& bench) {
+        double* candidate = bench.candidate;
+        for (int i = 0; i < rows; ++i) order[i] = i;
+        std::fill(candidate, candidate + nu, 1.0);
+        std::fill(candidate + nu, candidate + up, 0.0);
+        std::fill(candidate + up, candidate + up + nx, 1.0);
+        rank = pivot(bench, 0, 0, nu, bench.size_u, pivots);
+        passed = pivot(bench, rank, up, up + nx, bench.size_x, nullptr) - rank;
+        for (int i = 0, free = 0; i < nu; ++i)
+            if (candidate[i] != 0.0) rest[free++] = i;
+
+        const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
+        for (int j = 0; j < rank; ++j)
+            for (int i = 0; i < rank; ++i) U[i + j * padded_rank()] = i <= j ? row(i)[pivots[j]] : 0.0;
+        for (int i = rank - 1; i >= 0; --i) {
+            const double inverse_pivot = 1.0 / U[i + i * padded_rank()];
+            for (int t = 0; t < n; ++t) row(i)[t] *= inverse_pivot;
+            for (int k = 0; k < i; ++k) subtract(U[k + i * padded_rank()], row(i), row(k));
+        }
+        const int xp = n - up;
+        for (int i = 0; i < passed; ++i) {
+            const double* x = row(rank + i) + up;
+            double largest = 0.0;
+            for (int t = 0; t < nx; ++t) largest = std::max(largest, std::fabs(x[t]));
+            scale[i] = 1.0 / largest;
+            for (int t = 0; t < xp; ++t) Gx[t + i * xp] = x[t] * scale[i];
+        }
+    }
+
+    void subtract(double factor, const double* source, double* target) const {
+        for (int t = 0; t < n; ++t) target[t] -= factor * source[t];
+    }
+
+    // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last and judged by `size`.
+    // Returns the rows done.
+    int pivot(const Workbench& bench, int step, int first, int last, const double* size, int* chosen) {
+        const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
+        const int room = padded(most_rows);
+        for (; step < rows && step < most_pivots(); ++step) {
+            double best = RANK_TOLERANCE;
+            int best_row = -1, best_column = -1;
+            for (int i = step; i < rows; ++i) {
+                double largest = best * size[i];
+                int column = -1;
+                for (int t = first; t < last; ++t) {
+                    const double entry = std::fabs(row(i)[t]) * bench.candidate[t];
+                    if (entry > largest) largest = entry, column = t;
+                }
+                if (column >= 0 && size[i] > 0.0) best = largest / size[i], best_row = i, best_column = column;
+            }
+            if (best_row < 0) break;
+            exchange(bench, step, best_row);
+            bench.candidate[best_column] = 0.0;
+            if (chosen) *chosen++ = best_column;
+            const double inverse_pivot = 1.0 / row(step)[best_column];
+            for (int i = step + 1; i < rows; ++i) {
+                const double factor = row(i)[best_column] * inverse_pivot;
+                L[i + step * room] = factor;
+                if (factor == 0.0) continue;
+                subtract(factor, row(step), row(i));
+                row(i)[best_column] = 0.0;
+                bench.size_u[i] += std::fabs(factor) * bench.size_u[step];
+                bench.size_x[i] += std::fabs(factor) * bench.size_x[step];
+            }
+        }
+        return step;
+    }
+
+    int most_pivots() const { return std::min(nu + nx, most_rows); }
+
+    void exchange(const Workbench& bench, int i, int k) {
+        if (i == k) return;
+        const int room = padded(most_rows);
+        std::swap_ranges(bench.G + std::ptrdiff_t(i) * n, bench.G + std::ptrdiff_t(i + 1) * n, bench.G + std::ptrdiff_t(k) * n);
+        std::swap(order[i], order[k]);
+        std::swap(bench.size_u[i], bench.size_u[k]);
+        std::swap(bench.size_x[i], bench.size_x[k]);
+        for (int j = 0; j < i; ++j) std::swap(L[i + j * room], L[k + j * room]);
+    }
+
+    // F <- Hyy - Y'N - N'Y on y = (u2, x), from the full H; H1, Y in passing.
+    void substitute_controls(const Workbench& bench) {
+        double *H = bench.H, *F = bench.F, *N = bench.N;
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up, n2 = up2 + xp;
+        mirror(up + nx, H, ld);
+        for (int j = 0; j < rank; ++j) {
+            copy(n, H + std::ptrdiff_t(pivots[j]) * ld, H1 + j * n);
+            gather(bench.G + std::ptrdiff_t(j) * n, Y + j * n, nu2, up2);
+            gather(H1 + j * n, N + j * n, nu2, up2);
+        }
+        for (int j = 0; j < rank; ++j)  // N' = Hy1 - 1/2 Y' H11
+            for (int k = 0; k < rank; ++k) {
+                const double half = 0.5 * H1[pivots[k] + j * n];
+                for (int t = 0; t < n2; ++t) N[t + j * n] -= half * Y[t + k * n];
+            }
+        for (int j = 0; j < nu2; ++j) gather(H + std::ptrdiff_t(rest[j]) * ld, F + j * ld, nu2, up2);
+        for (int j = nu2; j < up2; ++j) fill_zero(n2, F + j * ld);
+        for (int j = 0; j < nx; ++j)
+            copy(xp, H + up + std::ptrdiff_t(up + j) * ld, F + up2 + std::ptrdiff_t(up2 + j) * ld);
+        if (rank == 0) return;
+        const int columns = up2 + nx;
+        product_nt<true, -1>(n2, columns, rank, Y, n, N, n, F, ld, F, ld);
+        product_nt<true, -1>(n2, columns, rank, N, n, Y, n, F, ld, F, ld);
+    }
+
+    // y from z: the controls in `rest`, then x.
+    void gather(const double* z, double* to, int nu2, int up2) const {
+        for (int i = 0; i < nu2; ++i) to[i] = z[rest[i]];
+        std::fill(to + nu2, to + up2, 0.0);
+        copy(n - up, z + up, to + up2);
+    }
+
+    // Cholesky of `factor` at u2, P from the rest; Z and K'^-1 are kept.
+    bool schur(const Workbench& bench, double* factor) {
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
+        for (int i = 0; i < nu2; ++i) {
+            const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
+            bench.threshold[i] = CURVATURE_TOLERANCE * size;
+            double* identity = factor + up2 + xp + std::ptrdiff_t(i) * ld;
+            fill_zero(up2, identity);
+            identity[i] = 1.0;
+        }
+        if (cholesky(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
+        const double *Z = factor + up2, *Q = factor + up2 + std::ptrdiff_t(up2) * ld;
+        product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
+        mirror(nx, P, xp);
+        for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
+        return true;
+    }
+
+    // c = L^-1 g in elimination order, w = U1^-1 of its first part, gx and left_over the others.
+    void reduce_rows(double* c, const double* g) {
+        const int room = padded(most_rows);
+        for (int i = 0; i < rows; ++i) c[i] = g[order[i]];
+        for (int j = 0; j < rank + passed; ++j)
+            for (int i = j + 1; i < rows; ++i) c[i] -= L[i + j * room] * c[j];
+        for (int i = rank - 1; i >= 0; --i) {
+            w[i] = c[i];
+            for (int j = i + 1; j < rank; ++j) w[i] -= U[i + j * padded_rank()] * w[j];
+            w[i] /= U[i + i * padded_rank()];
+        }
+        for (int i = 0; i < passed; ++i) gx[i] = scale[i] * c[rank + i];
+        for (int i = rank + passed; i < rows; ++i) left_over[i - rank - passed] = c[i];
+    }
+
+    // L'^-1 eta, put back into the order the rows came in.
+    void unwind(double* eta, double* multipliers) {
+        const int room = padded(most_rows);
+        for (int j = rank + passed - 1; j >= 0; --j)
+            for (int i = j + 1; i < rows; ++i) eta[j] -= L[i + j * room] * eta[i];
+        for (int i = 0; i < rows; ++i) multipliers[order[i]] = eta[i];
+    }
+
+    double* ZT;                // (n, nu): Z and, below it, K'^-1, for the controls u2
+    double *L, *U, *Y, *H1;    // of the drawing
+    double* scale;             // of the rows left on x
+    double *w, *h1, *y_u;      // of the last reduce: u1 = -(Y y + w), h at u1, K^-1 h
+    int *order, *pivots, *rest;  // of the rows; of u1 and u2 in u
+};
+
+}  // namespace trisweep

@@ -1,0 +1,397 @@
+// The generalized Riccati sweep on a tree of stages (Sathya 2024c Sec. 3; `riccati/reference.py` is the same in NumPy).
+//
+//     stage k:   H z + h + sum over children c of E_c lambda_c + G eta - (0, lambda_k) = 0,     z = (u, x)
+//     edge:      E_c' z + b_c - x_c = 0
+//     rows:      G' z + g = 0
+//     root:      initial - x_0 = 0, or lambda_0 = 0 where it is free
+//
+// E_c = [B A]' of the edge to child c and G = [Gu Gx]' are stored transposed: their columns run along z.
+// All memory is laid out by `build`; factor, solve, measure and refine allocate nothing.
+#pragma once
+
+#include <vector>
+
+#include "elimination.hpp"
+
+namespace trisweep {
+
+// Right-hand sides, one slice a stage. The residual of the KKT system has the same shape.
+struct Vectors {
+    double* h;        // stationarity
+    double* b;        // dynamics, at the child
+    double* g;        // equalities
+    double* initial;  // the root's state
+};
+
+// The unknowns, one slice a stage.
+struct Unknowns {
+    double* z;
+    double* lambda;
+    double* eta;
+};
+
+// The residual of a solution by kind of row, each relative to the largest sum of absolute terms of that kind. An equality's
+// terms count rounding too: the right side of a row such as x = 0 has no size of its own.
+struct Residual {
+    double stationarity, dynamics, equalities;
+    double worst() const { return std::max(stationarity, std::max(dynamics, equalities)); }
+};
+
+class Riccati {
+public:
+    struct Stage {
+        int nx, nu, ng, parent;
+        int up, n;                    // where x starts in z; padded length of z
+        int at_z, at_x, at_g;         // offsets of this stage's slices in Vectors and Unknowns
+        int first_child = -1, sibling = -1;
+        int at_rows;                  // where this stage's passed rows start among the parent's rows
+        double *H, *E, *G;            // (n, n) full; (n of the parent, nx); (n, ng)
+        Elimination sweep;
+        double* eta_x;                // multipliers of the rows this stage passes to its parent
+    };
+
+    enum class Status { solved, inconsistent, inaccurate };
+
+    // A row of the equalities is violated when its residual is above the first share of its largest terms plus the
+    // second share, for rounding, of what they would be if every variable had the size of the largest one.
+    static constexpr double CONSISTENCY_TOLERANCE = 1e-9, ROUNDING_TOLERANCE = 1e-13;
+    // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
+    static constexpr double REFINEMENT_TOLERANCE = 1e-12;
+    static constexpr double ACCURACY_TOLERANCE = 1e-9;
+
+    Riccati(const std::vector<int>& nx, const std::vector<int>& nu, const std::vector<int>& ng,
+            const std::vector<int>& parent, bool free_root)
+        : free_root(free_root), stages(nx.size()) {
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            Stage& s = stages[k];
+            s.nx = nx[k], s.nu = nu[k], s.ng = ng[k], s.parent = parent[k];
+            s.up = padded(s.nu), s.n = s.up + padded(s.nx);
+        }
+        for (int k = int(stages.size()) - 1; k > 0; --k) {
+            Stage& parent_stage = stages[stages[k].parent];
+            stages[k].sibling = parent_stage.first_child;
+            parent_stage.first_child = k;
+        }
+        arena.build([this](Arena& a) { lay_out(a); });
+    }
+
+    // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
+    // The root's own state counts as stage 0.
+    int factor() {
+        for (int k = int(stages.size()) - 1; k >= 0; --k) {
+            gather_matrices(stages[k]);
+            if (!stages[k].sweep.eliminate(bench)) return k;
+        }
+        if (!free_root) return -1;
+        const Elimination& top = stages[0].sweep;
+        const int nx = stages[0].nx, xp = padded(nx);
+        for (int j = 0; j < nx; ++j) {
+            copy(xp, top.P + j * xp, bench.H + j * root.ld);
+            bench.diagonal[j] = std::fabs(top.P[j + j * xp]);
+        }
+        root.rows = top.passed;
+        for (int i = 0; i < top.passed; ++i) {
+            copy(xp, top.Gx + i * xp, bench.G + i * xp);
+            bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
+        }
+        return root.eliminate(bench) ? -1 : 0;
+    }
+
+    // Backward over the vectors, forward over the unknowns.
+    void solve(const Vectors& rhs, const Unknowns& out) {
+        for (int k = int(stages.size()) - 1; k >= 0; --k) {
+            Stage& s = stages[k];
+            copy(s.n, rhs.h + s.at_z, gathered_h);
+            std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);
+            for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+                const Stage& child = stages[c];
+                const int xp = padded(child.nx);
+                const double* b = rhs.b + child.at_x;
+                copy(xp, child.sweep.p, gradient);
+                multiply_add(xp, child.nx, child.sweep.P, xp, b, gradient);
+                multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
+                double* g = gathered_g + child.at_rows;
+                std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
+                transposed_multiply_add(xp, child.sweep.passed, child.sweep.Gx, xp, b, g);
+            }
+            s.sweep.reduce(bench, gathered_h, gathered_g);
+        }
+        solve_root(rhs, out);
+        for (Stage& s : stages) {
+            const double* z = out.z + s.at_z;
+            costate(s, z + s.up, out.lambda + s.at_x);
+            s.sweep.expand(bench, out.z + s.at_z, s.eta_x, multipliers);
+            hand_multipliers(s, out.eta);
+            for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+                const Stage& child = stages[c];
+                double* x = out.z + child.at_z + child.up;
+                copy(padded(child.nx), rhs.b + child.at_x, x);
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+            }
+        }
+        if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
+    }
+
+    // `solve`, judged by the problem's data, refined once where the residual asks for it.
+    Status solve_and_judge(const Vectors& rhs, const Unknowns& out, Residual& residual, bool& refined) {
+        solve(rhs, out);
+        residual = measure(rhs, out, remainder);
+        refined = !(residual.worst() <= REFINEMENT_TOLERANCE);
+        if (refined) {
+            refine(remainder, out);
+            residual = measure(rhs, out, remainder);
+        }
+        if (violates_equalities(rhs, out, remainder)) return Status::inconsistent;
+        return residual.worst() <= ACCURACY_TOLERANCE ? Status::solved : Status::inaccurate;
+    }
+
+    // The KKT residual of `point`, from the data alone; `residual` takes it row by row.
+    Residual measure(const Vectors& rhs, const Unknowns& point, const Vectors& residual) {
+        double error[3] = {0, 0, 0}, size[3] = {0, 0, 0};
+        const double rounding = ROUNDING_TOLERANCE / CONSISTENCY_TOLERANCE * largest_entry(size_z, point.z);
+        const auto note = [&](int kind, int count, const double* values, const double* terms) {
+            for (int i = 0; i < count; ++i) {
+                error[kind] = worse(error[kind], std::fabs(values[i]));
+                size[kind] = worse(size[kind], terms[i]);
+            }
+        };
+        for (const Stage& s : stages) {
+            const double* z = point.z + s.at_z;
+            double* h = residual.h + s.at_z;
+            start(s.n, rhs.h + s.at_z, h, terms);
+            add_terms(s.n, s.nu, s.H, s.n, z, h, terms);
+            add_terms(s.n, s.nx, s.H + std::ptrdiff_t(s.up) * s.n, s.n, z + s.up, h, terms);
+            add_terms(s.n, s.ng, s.G, s.n, point.eta + s.at_g, h, terms);
+            for (int i = 0; i < s.nx; ++i) {
+                h[s.up + i] -= point.lambda[s.at_x + i];
+                terms[s.up + i] += std::fabs(point.lambda[s.at_x + i]);
+            }
+            for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+                const Stage& child = stages[c];
+                const double* x = point.z + child.at_z + child.up;
+                add_terms(s.n, child.nx, child.E, s.n, point.lambda + child.at_x, h, terms);
+                double* b = residual.b + child.at_x;
+                start(child.nx, rhs.b + child.at_x, b, terms_b);
+                add_transposed_terms(s.n, child.nx, child.E, s.n, z, b, terms_b);
+                for (int i = 0; i < child.nx; ++i) b[i] -= x[i], terms_b[i] += std::fabs(x[i]);
+                note(1, child.nx, b, terms_b);
+            }
+            note(0, s.n, h, terms);
+            double* g = residual.g + s.at_g;
+            start(s.ng, rhs.g + s.at_g, g, terms);
+            add_transposed_terms(s.n, s.ng, s.G, s.n, z, g, terms);
+            for (int i = 0; i < s.ng; ++i) terms[i] += rounding * largest_entry(s.n, s.G + i * s.n);
+            note(2, s.ng, g, terms);
+        }
+        for (int i = 0; i < stages[0].nx; ++i)
+            residual.initial[i] = free_root ? 0.0 : rhs.initial[i] - point.z[stages[0].up + i];
+        const auto relative = [](double e, double s) { return e == 0.0 ? 0.0 : e / s; };
+        return {relative(error[0], size[0]), relative(error[1], size[1]), relative(error[2], size[2])};
+    }
+
+    // One step of iterative refinement: solve for the residual that `measure` left and add the answer to the point.
+    void refine(const Vectors& residual, const Unknowns& point) {
+        solve(residual, correction);
+        for (int i = 0; i < size_z; ++i) point.z[i] += correction.z[i];
+        for (int i = 0; i < size_x; ++i) point.lambda[i] += correction.lambda[i];
+        for (int i = 0; i < size_g; ++i) point.eta[i] += correction.eta[i];
+    }
+
+    // Whether a row of the equalities does not hold at `point`, given the residual there.
+    bool violates_equalities(const Vectors& rhs, const Unknowns& point, const Vectors& residual) const {
+        const double largest = largest_entry(size_z, point.z);
+        for (const Stage& s : stages) {
+            const double here = largest_entry(s.n, point.z + s.at_z);
+            for (int i = 0; i < s.ng; ++i) {
+                const double entry = largest_entry(s.n, s.G + i * s.n);
+                const double limit = CONSISTENCY_TOLERANCE * (std::fabs(rhs.g[s.at_g + i]) + entry * here) +
+                                     ROUNDING_TOLERANCE * entry * largest;
+                if (!(std::fabs(residual.g[s.at_g + i]) <= limit)) return true;
+            }
+        }
+        return false;
+    }
+
+    // After a solve of an inconsistent problem: weights of all equalities (size_g) whose weighted sum has no variable
+    // left in it, though its right-hand side is not zero. Rows with a weight are the ones in conflict.
+    // What is left over does not depend on the variables, so a refined solution leaves the same as the first one.
+    void conflict(double* weights) {
+        const Elimination& top = stages[0].sweep;
+        if (free_root && top.passed) {
+            std::fill(gathered_g, gathered_g + root.most_passed, 0.0);
+            root.conflict(bench, root.left_over, gathered_g, stages[0].eta_x);
+        } else {
+            std::copy(root_left_over, root_left_over + top.passed, stages[0].eta_x);
+        }
+        for (Stage& s : stages) {
+            if (s.sweep.rows) s.sweep.conflict(bench, s.sweep.left_over, s.eta_x, multipliers);
+            hand_multipliers(s, weights);
+        }
+    }
+
+    // The feedback u = K x + k of a stage after a solve: K (nu, nx) by rows, k (nu).
+    void feedback(int k, double* K, double* constant) {
+        Stage& s = stages[k];
+        std::fill(gathered_h, gathered_h + s.n, 0.0);
+        s.sweep.expand(bench, gathered_h, nullptr, nullptr);
+        std::copy(gathered_h, gathered_h + s.nu, constant);
+        for (int j = 0; j < s.nx; ++j) {
+            std::fill(gathered_h, gathered_h + s.n, 0.0);
+            gathered_h[s.up + j] = 1.0;
+            s.sweep.expand(bench, gathered_h, nullptr, nullptr, false);
+            for (int i = 0; i < s.nu; ++i) K[i * s.nx + j] = gathered_h[i];
+        }
+    }
+
+    std::size_t bytes() const { return arena.bytes(); }
+
+    const bool free_root;
+    std::vector<Stage> stages;
+    int size_z = 0, size_x = 0, size_g = 0;  // lengths of the arrays in Vectors and Unknowns
+
+private:
+    void lay_out(Arena& a) {
+        int most_u = free_root ? padded(stages[0].nx) : 0, most_x = 0, most_n = 0, most_rows = 0;
+        size_z = size_x = size_g = 0;
+        for (int k = int(stages.size()) - 1; k >= 0; --k) {
+            Stage& s = stages[k];
+            int rows = s.ng;
+            for (int c = s.first_child; c >= 0; c = stages[c].sibling) rows += stages[c].sweep.most_passed;
+            s.sweep.lay_out(a, s.nu, s.nx, rows);
+            s.H = a.matrix(s.n, s.n);
+            s.G = a.matrix(s.n, s.ng);
+            if (s.parent >= 0) s.E = a.matrix(stages[s.parent].n, s.nx);
+            s.eta_x = a.vector(s.sweep.most_passed);
+            most_u = std::max(most_u, s.up);
+            most_n = std::max(most_n, s.n);
+            most_x = std::max(most_x, padded(s.nx));
+            most_rows = std::max(most_rows, rows);
+        }
+        for (Stage& s : stages) {
+            s.at_z = size_z, s.at_x = size_x, s.at_g = size_g;
+            size_z += s.n, size_x += padded(s.nx), size_g += padded(s.ng);
+        }
+        root.lay_out(a, free_root ? stages[0].nx : 0, 0, free_root ? stages[0].sweep.most_passed : 0);
+        bench.lay_out(a, most_u, most_x, most_rows);
+        scratch = a.matrix(most_n, most_x);
+        gathered_h = a.vector(most_n);
+        gathered_g = a.vector(most_rows);
+        multipliers = a.vector(most_rows);
+        gradient = a.vector(most_x);
+        terms = a.vector(std::max(most_n, most_rows));
+        terms_b = a.vector(most_x);
+        root_left_over = a.vector(stages[0].sweep.most_passed);
+        correction = {a.vector(size_z), a.vector(size_x), a.vector(size_g)};
+        remainder = {a.vector(size_z), a.vector(size_x), a.vector(size_g), a.vector(stages[0].nx)};
+    }
+
+    // What the stage sees once its children are eliminated: Hessian, rows and the sizes of their terms.
+    void gather_matrices(Stage& s) {
+        Elimination& e = s.sweep;
+        const double* hessian = s.H;
+        int hessian_ld = s.n;
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(s.H[i + i * s.n]);
+        e.rows = s.ng;
+        for (int i = 0; i < s.ng; ++i) {
+            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
+            measure_row(s, i, bench.G + i * s.n);
+        }
+        const int columns = s.up + s.nx;
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+            Stage& child = stages[c];
+            const int xp = padded(child.nx);
+            product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch, s.n);
+            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, child.E, s.n, hessian, hessian_ld, bench.H, e.ld);
+            hessian = bench.H, hessian_ld = e.ld;
+            child.at_rows = e.rows;
+            const int passed = child.sweep.passed;
+            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0,
+                          bench.G + e.rows * s.n, s.n);
+            for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i);
+            e.rows += passed;
+        }
+        if (hessian == s.H)
+            for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+    }
+
+    void measure_row(Stage& s, int i, const double* row) {
+        constexpr double SHARE = ROW_ROUNDING / RANK_TOLERANCE;
+        const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
+        bench.size_u[i] = std::max(u, SHARE * x), bench.size_x[i] = std::max(x, SHARE * u);
+    }
+
+    // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
+    void measure_passed_row(Stage& s, const Stage& child, int i) {
+        const double* row = child.sweep.Gx + i * padded(child.nx);
+        std::fill(terms, terms + s.n, 0.0);
+        for (int j = 0; j < child.nx; ++j) {
+            const double entry = std::fabs(row[j]);
+            for (int t = 0; t < s.n; ++t) terms[t] += entry * std::fabs(child.E[t + std::ptrdiff_t(j) * s.n]);
+        }
+        measure_row(s, s.sweep.rows + i, terms);
+    }
+
+    void solve_root(const Vectors& rhs, const Unknowns& out) {
+        Stage& top = stages[0];
+        double* x = out.z + top.up;
+        if (free_root) {
+            root.reduce(bench, top.sweep.p, top.sweep.gx);
+            root.expand(bench, x, nullptr, top.eta_x);
+        } else {
+            const int xp = padded(top.nx), passed = top.sweep.passed;
+            std::copy(rhs.initial, rhs.initial + top.nx, x);
+            std::fill(top.eta_x, top.eta_x + passed, 0.0);
+            std::copy(top.sweep.gx, top.sweep.gx + passed, root_left_over);
+            transposed_multiply_add(xp, passed, top.sweep.Gx, xp, x, root_left_over);
+        }
+    }
+
+    // Multipliers of the stage's rows: its own to `eta`, those of the rows its children passed to the children.
+    void hand_multipliers(const Stage& s, double* eta) {
+        std::copy(multipliers, multipliers + s.ng, eta + s.at_g);
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+            const double* passed = multipliers + stages[c].at_rows;
+            std::copy(passed, passed + stages[c].sweep.passed, stages[c].eta_x);
+        }
+    }
+
+    // lambda = P x + p + Gx' eta_x
+    void costate(const Stage& s, const double* x, double* lambda) {
+        const int xp = padded(s.nx);
+        copy(xp, s.sweep.p, lambda);
+        multiply_add(xp, s.nx, s.sweep.P, xp, x, lambda);
+        multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
+    }
+
+    static double worse(double a, double b) { return b > a || b != b ? b : a; }
+
+    static void start(int count, const double* from, double* values, double* terms) {
+        for (int i = 0; i < count; ++i) values[i] = from[i], terms[i] = std::fabs(from[i]);
+    }
+
+    static void add_terms(int rows, int columns, const double* A, int ld, const double* x, double* y, double* terms) {
+        for (int j = 0; j < columns; ++j)
+            for (int i = 0; i < rows; ++i) {
+                const double term = A[i + std::ptrdiff_t(j) * ld] * x[j];
+                y[i] += term, terms[i] += std::fabs(term);
+            }
+    }
+
+    static void add_transposed_terms(int rows, int columns, const double* A, int ld, const double* x, double* y, double* terms) {
+        for (int j = 0; j < columns; ++j)
+            for (int i = 0; i < rows; ++i) {
+                const double term = A[i + std::ptrdiff_t(j) * ld] * x[i];
+                y[j] += term, terms[j] += std::fabs(term);
+            }
+    }
+
+    Arena arena;
+    Elimination root;
+    Workbench bench;
+    double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *terms_b, *root_left_over;
+    Unknowns correction;
+    Vectors remainder;  // the residual of the last judged solution
+};
+
+}  // namespace trisweep

@@ -1,0 +1,1 @@
+"""The solution: its phases, constraints, diagnosis, report and file."""

@@ -1,0 +1,123 @@
+"""What went wrong, by the names of the statement: constraints that do not hold, terms that are not finite."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ...adjoint import solved
+from ..solve.kkt import Point
+from ..stages.layout import Layout, next_rows
+from ..stages.stages import Block
+from ..stages.transcription import Transcription
+
+if TYPE_CHECKING:
+    from ..solve.kkt import Conditions
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A row that does not hold: of which constraint ("limits of q" for those of a variable), where and by how much.
+
+    phase: its name, empty where there is only one.
+    """
+
+    name: str
+    stage: int
+    row: int
+    amount: float
+    phase: str = ""
+
+    def __str__(self) -> str:
+        return f"'{self.name}' row {self.row} at stage {self.stage}{_of(self.phase)} by {self.amount:.2g}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A term that is not finite: name, stage and row, and `what` is not: its "value", "gradient" or "curvature"."""
+
+    name: str
+    stage: int
+    row: int
+    what: str
+    phase: str = ""
+
+    def __str__(self) -> str:
+        what = "is" if self.what == "value" else f"has a {self.what} that is"
+        return f"'{self.name}' row {self.row} at stage {self.stage}{_of(self.phase)} {what} not finite"
+
+
+def _of(phase: str) -> str:
+    return f" of '{phase}'" if phase else ""
+
+
+def violations(
+    layout: Layout, outside_rows: np.ndarray, outside_bounds: np.ndarray, above: float = 0.0
+) -> list[Violation]:
+    """The worst row of every constraint and variable that misses its limits by more than `above`, worst first."""
+    found: dict[tuple[int, str], Violation] = {}
+    names = [span.name if len(layout.phases) > 1 else "" for span in layout.phases]
+
+    def note(phase: int, name: str, first_stage: int, rows: tuple[int, ...], amounts: np.ndarray) -> None:
+        stage, row = np.unravel_index(np.argmax(amounts), amounts.shape)
+        amount, key = float(amounts[stage, row]), (phase, name)
+        if amount > max(above, found[key].amount if key in found else 0.0):
+            found[key] = Violation(name, first_stage + int(stage), rows[row], amount, names[phase])
+
+    for piece in layout.pieces:
+        note(piece.phase, piece.name, piece.stages[0], piece.rows, outside_rows[piece.places])
+    for i, span in enumerate(layout.phases):
+        for name, amounts in span.coordinates(outside_bounds).items():
+            note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts)
+    return sorted(found.values(), key=lambda violation: -violation.amount)
+
+
+def everywhere(layout: Layout) -> list[str]:
+    """The equalities that are demanded on every stage of their phase, the last one included."""
+    stages: Counter[tuple[int, str]] = Counter()
+    for piece in layout.pieces:
+        if piece.kind == "equality":
+            stages[piece.phase, piece.name] += piece.stages[1] - piece.stages[0]
+    return [name for (phase, name), count in stages.items() if count > layout.phases[phase].steps]
+
+
+def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -> Fault:
+    """The term behind a number that is not finite; at: block, stage, row (-1: a derivative) as the core knows them."""
+    transcription: Transcription = conditions.transcription
+    block = transcription.blocks[at[0]]
+    stage, phase = at[1] - block.phase.first, block.phase.problem.name if len(transcription.phases) > 1 else ""
+    everywhere = conditions.inputs(block, point.z, point.parameters, point.of_stages)
+    here = [part[min(at[1] - block.stages[0], len(part) - 1)] for part in everywhere]
+    inputs = block.inputs
+    z = ca.vertcat(*inputs[:2])
+    parts = _parts(block)
+    for what, derive in (
+        ("value", lambda row: row),
+        ("gradient", lambda row: ca.gradient(row, z)),
+        ("curvature", lambda row: ca.hessian(row, z)[0]),
+    ):
+        for name, expression in parts:
+            expression = solved(expression)
+            for row in range(expression.numel()):
+                number = ca.Function("term", inputs, [ca.densify(derive(expression[row]))])(*here)
+                if not np.isfinite(np.array(number)).all():
+                    return Fault(name, stage, row, what, phase)
+    # The trouble was at another point than this one: all that is known is the core's word.
+    if at[2] < 0:
+        return Fault(" or ".join(name for name, _ in parts), stage, 0, "curvature", phase)
+    name, row = block.names()[at[2]]
+    return Fault(name, stage, row, "value", phase)
+
+
+def _parts(block: Block) -> list[tuple[str, ca.SX]]:
+    """The terms of a block with their names, every cost and every state's dynamics apart."""
+    parts = [(term.name, term.expression) for term in block.terms if term.kind == "objective"]
+    end = 0
+    for name, size in next_rows(block):
+        parts.append((name, block.next[end : end + size]))
+        end += size
+    return parts + [(term.name, term.expression) for term in [*block.equalities, *block.inequalities]]

@@ -1,0 +1,1 @@
+"""From numbers to an answer: the solver, its settings and inputs, the judge, and rivals behind the same statement."""

@@ -1,0 +1,240 @@
+"""From a statement to stages: which expressions stand on which stages, in the form that the interior point takes.
+
+The stages of all phases stand in a row, a phase before those that follow it. Terms are cut between the steps of a
+phase, which have its controls, and its last stage, whose controls are what is chosen for the phases that follow; terms
+with the same stages become one block, a function of (u, x, shared parameters, parameters of the stage, parameters of
+the child) with rows
+
+    objective (0 or 1), next state (0 or nx of the child), equalities, inequalities
+
+so that what all steps share is compiled once and evaluated several stages at a time. The anchors of states on manifolds
+are parameters of their stage; a next state is given in the coordinates about the child's anchors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import casadi as ca
+import numpy as np
+
+from ...adjoint import expand
+from ...errors import ProblemError
+from ..statement import integrators
+from ..statement.problem import Problem
+from ..statement.variables import Term
+from .stages import Block, Phase
+
+
+@dataclass(eq=False)
+class Transcription:
+    """A problem as stages."""
+
+    problem: Problem
+    phases: list[Phase]
+    blocks: list[Block]
+
+    @property
+    def stages(self) -> int:
+        return self.phases[-1].last + 1
+
+    @cached_property
+    def nu(self) -> list[int]:
+        """The number of controls at every stage."""
+        return [n for p in self.phases for n in [*[p.u.numel()] * p.problem.steps, p.chosen.numel()]]
+
+    @cached_property
+    def nx(self) -> list[int]:
+        """The number of states' coordinates at every stage."""
+        return [p.x.numel() for p in self.phases for _ in range(p.problem.steps + 1)]
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """The stage before every stage, -1 for the first."""
+        found = list(range(-1, self.stages - 1))
+        for phase in self.phases:
+            found[phase.first] = self.phases[phase.parent].last if phase.parent >= 0 else -1
+        return found
+
+    @cached_property
+    def at_z(self) -> np.ndarray:
+        """Where the (u, x) of every stage start in z; one more entry for the end."""
+        return _starts(np.add(self.nu, self.nx))
+
+    def run(self, block: Block) -> slice:
+        """The part of z that a block's stages are."""
+        return slice(int(self.at_z[block.stages[0]]), int(self.at_z[block.stages[-1] + 1]))
+
+    @cached_property
+    def at_dynamics(self) -> np.ndarray:
+        """Where the rows that lead to every stage start in y; the first stage has none."""
+        return _starts([0, *self.nx[1:]])
+
+    @cached_property
+    def choices(self) -> np.ndarray:
+        """(n, 2) places in z: what is chosen at the end of a phase, and the state of the next that it becomes."""
+        pairs = []
+        for phase in self.phases:
+            here = int(self.at_z[phase.last])
+            for i, link in zip(phase.following, phase.problem.links):
+                first = self.phases[i].first
+                there, at = int(self.at_z[first]) + self.nu[first], {}
+                for v in link.phase.states:
+                    at[v.name], there = there, there + v.size
+                for v in link.choices:
+                    pairs += [(here + j, at[v.name] + j) for j in range(v.size)]
+                    here += v.size
+        return np.array(pairs, dtype=int).reshape(-1, 2)
+
+    def count(self, kind: str) -> list[int]:
+        """Rows of "equalities" or "inequalities" at every stage."""
+        rows = [0] * self.stages
+        for block in self.blocks:
+            for k in block.stages:
+                rows[k] += sum(term.expression.numel() for term in getattr(block, kind))
+        return rows
+
+    def functions(self, block: Block, hessian: str) -> tuple[ca.Function, ca.Function]:
+        """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian."""
+        inputs, still = block.inputs, block.phase.still
+        weights = ca.SX.sym("weight", block.rows.numel())
+        expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self._kind(block, hessian))
+        # Their names tell no stages, so that blocks which are alike share their machine code.
+        values = ca.Function("values", inputs, [ca.densify(expansion.values)])
+        outputs = [still(expansion.jacobian), still(ca.tril(expansion.hessian))]
+        return values, ca.Function("derivatives", [*inputs, weights], outputs)
+
+    @staticmethod
+    def _kind(block: Block, hessian: str) -> str:
+        # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
+        return "no-dynamics" if hessian == "gauss-newton" and block.objective is None else hessian
+
+    @staticmethod
+    def recentring(phase: Phase) -> ca.Function | None:
+        """(x, p_stage) -> the same with every state on a manifold at zero increments; None where there is none."""
+        if not phase.p_next.numel():
+            return None
+        states = phase.problem.states
+        parts = [v.manifold.recentred(v.symbol, v.anchor) for v in states]
+        own = phase.p_stage[: phase.p_stage.numel() - sum(v.manifold.anchors for v in states)]
+        outputs = [ca.vertcat(*(x for x, _ in parts)), ca.vertcat(own, *(anchor for _, anchor in parts))]
+        return ca.Function("recentre", [phase.x, phase.p_stage], [ca.densify(output) for output in outputs])
+
+
+def transcribe(problem: Problem) -> Transcription:
+    """Turn a statement into stages; says what is still missing in it."""
+    phases = _phases(problem)
+    names = [phase.problem.name for phase in phases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProblemError(f"build: two phases are named '{name}', expected Problem(..., name=) to tell them apart")
+    for phase in phases:
+        _check(phase.problem)
+    blocks, filled = [], np.zeros((phases[-1].last + 1, 2), dtype=int)  # equalities and inequalities so far
+    for phase in phases:
+        groups: dict[tuple[int, ...], list[Term]] = {}
+        for term in _terms(phase):
+            for part in (
+                tuple(phase.first + k for k in term.stages if k < phase.problem.steps),
+                (phase.last,) * (phase.problem.steps in term.stages),
+            ):
+                if part:
+                    groups.setdefault(part, []).append(term)
+        blocks += _blocks(phase, groups, filled)
+        blocks += [_entry(phase, phases[i], link.entry) for i, link in zip(phase.following, phase.problem.links)]
+    return Transcription(problem, phases, blocks)
+
+
+def _phases(problem: Problem) -> list[Phase]:
+    """All phases, each before those that follow it."""
+    found: list[Phase] = []
+
+    def add(problem: Problem, parent: int) -> None:
+        found.append(Phase(problem, found[-1].last + 1 if found else 0, parent))
+        here = len(found) - 1
+        for link in problem.links:
+            found[here].following.append(len(found))
+            add(link.phase, here)
+
+    add(problem, -1)
+    return found
+
+
+def _check(problem: Problem) -> None:
+    where = "build" if not problem.links and problem.follows is None else f"build: phase '{problem.name}'"
+    if not problem.states:
+        raise ProblemError(f"{where}: the problem has no state, expected at least one; see Problem.state")
+    missing = [v.name for v in problem.states if v.name not in problem.dynamics]
+    if missing:
+        raise ProblemError(f"{where}: state {', '.join(missing)} has no dynamics; say them with derivative or next")
+    for link in problem.links:
+        given = [*link.entry, *(v.name for v in link.choices)]
+        late = [v.name for v in link.phase.states if v.name not in given]
+        if late:
+            raise ProblemError(f"{where}: state {', '.join(late)} of '{link.phase.name}' was added after "
+                               "then(...), expected all states before it")  # fmt: skip
+
+
+def _terms(phase: Phase) -> list[Term]:
+    """The statement's terms, with the step to the next stage as the first."""
+    problem = phase.problem
+    following = phase.arrived(next_states(problem))
+    return [Term("dynamics", "next", following, tuple(range(problem.steps))), *problem.terms]
+
+
+def next_states(problem: Problem) -> dict[str, ca.SX]:
+    """All states at the next stage, by name."""
+    if problem.discrete or set(problem.dynamics) == set(problem.held):
+        return problem.dynamics
+    return integrators.step(problem)
+
+
+def _entry(phase: Phase, following: Phase, entry: dict[str, ca.SX]) -> Block:
+    """What leads from the last stage of a phase to the first of another."""
+    chosen = {v.name: v.value for link in phase.problem.links if link.phase is following.problem for v in link.choices}
+    rows = following.arrived({**entry, **chosen})
+    term = Term(f"entry into '{following.problem.name}'", "next", rows, (phase.problem.steps,))
+    return Block(phase, range(phase.last, phase.last + 1), [term], child=following.first, entering=following, next=rows)
+
+
+def _blocks(phase: Phase, groups: dict[tuple[int, ...], list[Term]], filled: np.ndarray) -> list[Block]:
+    """The blocks of all groups. A block's rows come after the same number of others on each of its stages."""
+    blocks = []
+    for group, terms in groups.items():
+        rows = [
+            sum(term.expression.numel() for term in terms if term.kind == kind) for kind in ("equality", "inequality")
+        ]
+        for run in _runs(group, filled):
+            at_equality, at_inequality = filled[run[0]].tolist()
+            blocks.append(_block(phase, range(run[0], run[-1] + 1), terms, at_equality, at_inequality))
+            filled[run] += rows
+    return blocks
+
+
+def _runs(stages: tuple[int, ...], filled: np.ndarray) -> list[list[int]]:
+    """Cut a sorted tuple of indices into runs of consecutive ones with the same rows before them."""
+    cuts = [
+        i
+        for i, (before, here) in enumerate(pairwise(stages), 1)
+        if here != before + 1 or (filled[here] != filled[before]).any()
+    ]
+    return [part.tolist() for part in np.split(np.array(stages), cuts)]
+
+
+def _block(phase: Phase, stages: range, terms: list[Term], at_equality: int, at_inequality: int) -> Block:
+    block = Block(phase, stages, terms, at_equality, at_inequality)
+    objectives = [term.expression for term in terms if term.kind == "objective"]
+    if objectives:
+        block.objective = sum(objectives[1:], objectives[0])
+    block.next = next((term.expression for term in terms if term.kind == "next"), None)
+    if block.next is not None:
+        block.child, block.entering = stages[0] + 1, phase
+    block.equalities = [term for term in terms if term.kind == "equality"]
+    block.inequalities = [term for term in terms if term.kind == "inequality"]
+    return block
+
+
+def _starts(sizes) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(int)

@@ -1,0 +1,141 @@
+"""Integrators: from the states' derivatives to the next state, on expressions.
+
+x' = f(x) with the control held over a step h. The derivatives may rest on implicit nodes (forward dynamics); where a
+method needs f at another state than x, `relocate` lays the nodes out again there, and an implicit step is a node of its
+own. A configuration's derivative is its velocity: Euler's methods move along it on the manifold (`integrate`), the
+others work on the entries, whose rates follow from it, and bring unit groups back to norm 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from ...adjoint import implicit, relocate, solved
+from ...errors import ProblemError
+from .variables import Variable, same
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+# Newton's iterations of an implicit step, from an explicit guess. Each about doubles the correct digits; what is left
+# after the last is below 1e-12 for steps on which the method makes sense.
+NEWTON_ITERATIONS = 5
+
+
+def step(problem: Problem) -> dict[str, ca.SX]:
+    """The next states by name, by the problem's integrator; the duration, where it is free, stays."""
+    moving = [v for v in problem.states if v.name not in problem.held]
+    rates = {v.name: problem.dynamics[v.name] for v in moving}
+    return {
+        **{name: problem.dynamics[name] for name in problem.held},
+        **METHODS[problem.integrator](moving, rates, problem.time_step),
+    }
+
+
+def euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+    """x + h f(x): explicit, first order."""
+    return {v.name: moved(v, h * rates[v.name]) for v in states}
+
+
+def semi_implicit_euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+    """Euler in the order in which states depend on each other: what has taken its step is used by those that follow.
+
+    With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another come last.
+    """
+    follows = {
+        v.name: [other.name for other in states if other is not v and same(rates[v.name], other.value)] for v in states
+    }
+    if not any(follows.values()):
+        raise ProblemError(
+            "integrator 'semi-implicit euler': no derivative is another state, as in q' = v; use 'euler'"
+        )
+    first = {v.name: moved(v, h * rates[v.name]) for v in states if not follows[v.name]}
+    return {
+        v.name: first[v.name] if v.name in first else moved(v, h * first.get(follows[v.name][0], rates[v.name]))
+        for v in states
+    }
+
+
+def rk4(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+    """The classical Runge-Kutta method: explicit, fourth order."""
+    x, f = _entries(states), _entry_rates(states, rates)
+    k1 = f
+    k2 = _relocated(states, f, x + h / 2 * k1)
+    k3 = _relocated(states, f, x + h / 2 * k2)
+    k4 = _relocated(states, f, x + h * k3)
+    return _by_name(states, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+
+
+def implicit_midpoint(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+    """y = x + h f((x + y) / 2): implicit, second order, keeps quadratic invariants. Solved by Newton's method."""
+    x, f = _entries(states), _entry_rates(states, rates)
+    y = ca.SX.sym("next", x.numel())
+    residual = y - x - h * _relocated(states, f, (x + y) / 2)
+    explicit = solved(residual)
+    slope = ca.jacobian(explicit, y)
+    guess = x + h * solved(f)
+    for _ in range(NEWTON_ITERATIONS):
+        r, J = ca.substitute([explicit, slope], [y], [guess])
+        guess = guess - ca.solve(J, r)
+    return _by_name(states, implicit("midpoint", y, residual, guess))
+
+
+def moved(state: Variable, by: ca.SX) -> ca.SX:
+    """A state moved along a velocity for a unit of time."""
+    return state.on.integrate(state.value, by) if state.manifold.units else state.value + by
+
+
+def _entries(states: list[Variable]) -> ca.SX:
+    return ca.vertcat(*(v.value for v in states))
+
+
+def _entry_rates(states: list[Variable], rates: dict[str, ca.SX]) -> ca.SX:
+    """The time derivatives of the states' entries."""
+    return ca.vertcat(*(_entry_rate(v, rates[v.name]) for v in states))
+
+
+def _entry_rate(state: Variable, velocity: ca.SX) -> ca.SX:
+    if not state.manifold.units:
+        return velocity
+    from ...dynamics.simulation.integrators import rate
+
+    return rate(state.on, state.value, velocity)
+
+
+def _relocated(states: list[Variable], f: ca.SX, x: ca.SX) -> ca.SX:
+    """f at other entries x, brought to the manifold."""
+    coordinates, there = [], []
+    for v, entries in zip(states, ca.vertsplit(x, _ends(states))):
+        coordinates += [v.symbol, v.anchor]
+        there += v.manifold.recentred(*_placed(v, entries))
+    return relocate(f, ca.vertcat(*coordinates), ca.vertcat(*there))
+
+
+def _placed(state: Variable, entries: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Coordinates without increments, and the anchor, of a state by its entries."""
+    manifold = state.manifold
+    coordinates = ca.SX.zeros(manifold.dimension, 1)
+    for i, j in zip(manifold.plain, manifold.plain_coordinates):
+        coordinates[j] = entries[i]
+    return coordinates, ca.vertcat(ca.SX(0, 1), *(entries[start:stop] for start, stop in manifold.units))
+
+
+def _by_name(states: list[Variable], x: ca.SX) -> dict[str, ca.SX]:
+    return {v.name: entries for v, entries in zip(states, ca.vertsplit(x, _ends(states)))}
+
+
+def _ends(states: list[Variable]) -> list[int]:
+    ends = [0]
+    for v in states:
+        ends.append(ends[-1] + v.manifold.size)
+    return ends
+
+
+METHODS = {
+    "euler": euler,
+    "semi-implicit euler": semi_implicit_euler,
+    "rk4": rk4,
+    "implicit midpoint": implicit_midpoint,
+}

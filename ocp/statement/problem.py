@@ -1,0 +1,335 @@
+"""Stating an optimal-control problem.
+
+    import trisweep as ts
+    ocp = ts.Problem(steps=50, step=0.05)
+    x, u = ocp.state("x", 2), ocp.control("u")
+    ocp.derivative(x=ts.vertcat(x[1], u))
+    ocp.minimize(u**2)
+    ocp.constrain("stop", x, equals=0, at="end")
+    solution = ocp.build().solve()
+
+A problem of N steps has stages 0 ... N; controls act on the N steps, and the last stage has none. Problems can follow
+each other: `stance.then(flight)` makes both phases of one motion, and a phase that several follow branches into a tree.
+Everything is checked where it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...adjoint import nodes_of
+from ...errors import ProblemError
+from .manifold import Manifold
+from .variables import (
+    Free,
+    Link,
+    Term,
+    Variable,
+    checked_bounds,
+    compares,
+    coordinate_bounds,
+    same,
+    uses,
+    variable,
+)
+
+if TYPE_CHECKING:
+    from ..solve.solver import Solver
+
+INTEGRATORS = ("euler", "semi-implicit euler", "rk4", "implicit midpoint")
+
+
+@dataclass(eq=False)
+class Problem:
+    """An optimal-control problem of `steps` steps.
+
+    step: s, or `duration` for all steps together: s, or Free. integrator: what `derivative` is turned into steps by.
+    name: of this phase, where the motion has several.
+    """
+
+    steps: int
+    step: float | None = None
+    duration: float | Free | None = None
+    integrator: str = "euler"
+    name: str = "motion"
+    states: list[Variable] = field(default_factory=list, init=False, repr=False)
+    controls: list[Variable] = field(default_factory=list, init=False, repr=False)
+    parameters: list[Variable] = field(default_factory=list, init=False, repr=False)
+    terms: list[Term] = field(default_factory=list, init=False, repr=False)
+    dynamics: dict[str, ca.SX] = field(default_factory=dict, init=False, repr=False)
+    discrete: bool = field(default=False, init=False, repr=False)
+    links: list[Link] = field(default_factory=list, init=False, repr=False)
+    follows: Problem | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.steps, bool) or not isinstance(self.steps, (int, np.integer)) or self.steps < 1:
+            raise ProblemError(f"Problem: steps is {self.steps!r}, expected a whole number of at least 1")
+        if self.integrator not in INTEGRATORS:
+            raise ProblemError(
+                f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, INTEGRATORS))}"
+            )
+        if not isinstance(self.name, str) or not self.name:
+            raise ProblemError(f"Problem: name is {self.name!r}, expected some words")
+        if self.step is not None and self.duration is not None:
+            raise ProblemError("Problem: step and duration are both given, expected one of them")
+        for name in ("step", "duration"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Free) and not (np.isscalar(value) and 0 < value < np.inf):
+                raise ProblemError(f"Problem: {name} is {value!r}, expected a positive number of seconds")
+        if isinstance(self.duration, Free):
+            free = self.duration
+            if not 0 < free.lower <= free.guess <= free.upper:
+                raise ProblemError(f"Problem: duration is {free}, expected 0 < lower <= guess <= upper")
+            self._add(self.states, "duration", Manifold(1), free.lower, free.upper)
+            self.dynamics["duration"] = self.states[0].symbol
+
+    # --- variables
+
+    def state(
+        self,
+        name: str,
+        size: int | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        on: Any = None,
+    ) -> ca.SX:
+        """A state (size,), 1 if not said, with bounds on every stage; returns its symbol.
+
+        on: the robot whose configuration (nq,) it is. A floating base, a ball or a joint without limits has unit
+        quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
+        derivative is a velocity (nv,), and `constrain(..., q, equals=q0)` compares in nv rows.
+        """
+        return self._add(self.states, name, self._manifold(name, size, on), lower, upper, on=on)
+
+    def control(
+        self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None
+    ) -> ca.SX:
+        """A control (size,) with bounds on every step; returns its symbol."""
+        return self._add(self.controls, name, _vector("control", name, size), lower, upper)
+
+    def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
+        """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
+        return self._add(self.parameters, name, _vector("parameter", name, size), None, None, per_stage)
+
+    @property
+    def held(self) -> list[str]:
+        """States that stay as they are: the free duration."""
+        return ["duration"] if isinstance(self.duration, Free) else []
+
+    @property
+    def time_step(self) -> ca.SX | float:
+        """The length of a step, in s; an expression where the duration is free."""
+        if isinstance(self.duration, Free):
+            return self.states[0].symbol / self.steps
+        if self.duration is not None:
+            return self.duration / self.steps
+        if self.step is None:
+            raise ProblemError(
+                "Problem: neither step nor duration is given, but the dynamics need the length of a step"
+            )
+        return self.step
+
+    # --- dynamics
+
+    def derivative(self, **rates: ca.SX) -> None:
+        """The time derivatives of states, by their names: q' = v is `derivative(q=v)`."""
+        self._set_dynamics("derivative", rates, discrete=False)
+
+    def next(self, **values: ca.SX) -> None:
+        """The states' values at the next stage, by their names."""
+        self._set_dynamics("next", values, discrete=True)
+
+    def then(self, phase: Problem, choose: Sequence[str] = (), **entry: ca.SX) -> Problem:
+        """Let another phase follow the last stage of this one, and return it.
+
+        entry: its first states by name, as expressions of this phase's states and parameters, such as an impact; what
+        is not said keeps the value of this phase's state of the same name. choose: states that are free there, whatever
+        went before; its free duration is one. Several phases may follow: from here on each has a motion of its own.
+        """
+        from .links import linked
+
+        self.links.append(linked(self, phase, choose, entry))
+        phase.follows = self
+        return phase
+
+    # --- cost and constraints
+
+    def minimize(self, expression: ca.SX, at: str | int | slice = "steps", name: str | None = None) -> None:
+        """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
+        name = name or f"cost {sum(term.kind == 'objective' for term in self.terms) + 1}"
+        expression = self.expression(name, expression)
+        if expression.numel() != 1:
+            raise ProblemError(
+                f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot"
+            )
+        stages = self._stages(name, expression, at)
+        self.terms.append(Term(name, "objective", expression, stages))
+
+    def constrain(
+        self,
+        name: str,
+        expression: ca.SX,
+        equals: ArrayLike | ca.SX | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        at: str | int | slice = "all",
+    ) -> None:
+        """Demand `expression == equals`, or lower <= expression <= upper, on the stages that `at` names.
+
+        at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index or a slice.
+        """
+        if any(term.name == name for term in self.terms):
+            raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
+        if not isinstance(name, str):
+            raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
+        expression = self.expression(name, expression)
+        rows = expression.numel()
+        if compares(expression):
+            raise ProblemError(f"constrain: '{name}' is a comparison, expected the expression alone, with equals=, "
+                               "lower= or upper=")  # fmt: skip
+        if (equals is None) == (lower is None and upper is None):
+            raise ProblemError(f"constrain: '{name}' has {'no' if equals is None else 'both equals and'} bounds, "
+                               "expected equals, or lower and/or upper")  # fmt: skip
+        stages = self._stages(name, expression, at)
+        if equals is not None:
+            target = self.expression(name, equals)
+            for state in self.states:
+                if state.manifold.units and same(expression, state.value) and target.numel() == rows:
+                    expression, target = state.manifold.difference(target, state.value), ca.SX(0)
+            if target.numel() not in (1, rows):
+                raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
+            self.terms.append(Term(name, "equality", expression - target, stages))
+            return
+        low, high = checked_bounds(f"constrain: '{name}'", rows, lower, upper)
+        fixed = low == high
+        if fixed.any():
+            at_fixed = np.flatnonzero(fixed).tolist()
+            self.terms.append(Term(name, "equality", expression[at_fixed] - low[fixed], stages, rows=tuple(at_fixed)))
+        if not fixed.all():
+            rest = np.flatnonzero(~fixed).tolist()
+            self.terms.append(Term(name, "inequality", expression[rest], stages, low[rest], high[rest], tuple(rest)))
+
+    def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
+        """Derivatives and machine code: a solver for this problem.
+
+        hessian: "exact", "gauss-newton" (curvature of the cost alone), "no-dynamics" (all but that of the nodes).
+        backend: "native", or "ipopt" or "fatrop" through CasADi.
+        """
+        from ..solve.solver import build
+
+        if self.follows is not None:
+            raise ProblemError(f"build: '{self.name}' follows '{self.follows.name}', expected the phase that is first")
+        return build(self, hessian, backend)
+
+    # --- checks
+
+    def _manifold(self, name: str, size: int | None, on: Any) -> Manifold:
+        if on is None:
+            return _vector("state", name, 1 if size is None else size)
+        parts = [getattr(on, part, None) for part in ("nq", "q_units", "integrate")]
+        if any(part is None for part in parts):
+            raise ProblemError(
+                f"state '{name}': on is a {type(on).__name__}, expected a robot, such as robot('iiwa14')"
+            )
+        if size not in (None, on.nq):
+            raise ProblemError(
+                f"state '{name}': size is {size!r}, but a configuration of this robot has {on.nq} entries"
+            )
+        return Manifold(on.nq, on.q_units)
+
+    def _add(self, variables, name, manifold: Manifold, lower, upper, per_stage=False, on=None) -> ca.SX:
+        kind = {id(self.states): "state", id(self.controls): "control"}.get(id(variables), "parameter")
+        if not isinstance(name, str) or not name.isidentifier():
+            raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
+        if any(v.name == name for v in self._all()):
+            raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
+        low, high = coordinate_bounds(f"{kind} '{name}'", manifold, lower, upper)
+        variables.append(variable(name, manifold, low, high, per_stage, on))
+        return variables[-1].value
+
+    def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
+        own = [name for name in self.dynamics if name != "duration"]
+        if own and discrete != self.discrete:
+            raise ProblemError(f"{verb}: the dynamics are said by {'next' if self.discrete else 'derivative'} already")
+        self.discrete = discrete
+        states = {v.name: v for v in self.states}
+        for name, value in given.items():
+            if name not in states or (name == "duration" and isinstance(self.duration, Free)):
+                raise ProblemError(f"{verb}: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
+            if name in self.dynamics:
+                raise ProblemError(f"{verb}: state '{name}' has dynamics already")
+            expression = self.expression(f"{verb} of {name}", value)
+            size = states[name].manifold.size if discrete else states[name].size
+            if expression.numel() != size:
+                raise ProblemError(
+                    f"{verb}: '{name}' has {size} entries, but its {verb} has {expression.numel()}"
+                    if size == states[name].manifold.size
+                    else f"{verb}: '{name}' is a configuration, expected a velocity ({size},), not {expression.numel()}"
+                )
+            self.dynamics[name] = expression
+
+    def expression(self, name: str, value) -> ca.SX:
+        """A column whose symbols are all this problem's."""
+        try:
+            expression = ca.vec(ca.SX(value))
+        except (TypeError, NotImplementedError):
+            several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
+            raise ProblemError(
+                f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}"
+            ) from None
+        nodes = nodes_of(expression)
+        own = [
+            *(part for v in self._all() for part in (v.symbol, v.anchor)),
+            *(node.unknowns for node in nodes),
+        ]
+        known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
+        for symbol in ca.symvar(ca.veccat(expression, *(node.solution for node in nodes))):
+            if symbol.element_hash() not in known:
+                names = ", ".join(v.name for v in self._all())
+                raise ProblemError(f"'{name}' uses the symbol '{symbol}', which is none of this problem's: {names}")
+        numbers = expression if expression.is_constant() else None
+        if numbers is not None and not np.isfinite(np.array(ca.DM(numbers))).all():
+            raise ProblemError(f"'{name}' is {np.array(ca.DM(numbers)).ravel()}, expected finite numbers")
+        return expression
+
+    def _all(self) -> list[Variable]:
+        return [*self.states, *self.controls, *self.parameters]
+
+    def _stages(self, name: str, expression: ca.SX, at: str | int | slice) -> tuple[int, ...]:
+        controlled = uses(expression, self.controls)
+        last = self.steps - 1 if controlled else self.steps
+        everything = range(self.steps + 1)
+        if isinstance(at, str):
+            named = {"all": range(last + 1), "steps": range(self.steps), "start": [0], "end": [self.steps]}
+            if at not in named:
+                raise ProblemError(
+                    f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice"
+                )
+            stages = named[at]
+        elif isinstance(at, slice):
+            stages = everything[at]
+        elif isinstance(at, (int, np.integer)) and -self.steps - 1 <= at <= self.steps:
+            stages = [everything[at]]
+        else:
+            raise ProblemError(f"'{name}': at is {at!r}, expected a stage from 0 to {self.steps}, a slice or a word")
+        stages = tuple(sorted(stages))
+        if not stages:
+            raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {self.steps}")
+        if controlled and stages[-1] > last:
+            which = ", ".join(v.name for v in self.controls if uses(expression, [v]))
+            raise ProblemError(
+                f"'{name}' uses the control {which} at stage {self.steps}, the last, where there is none"
+            )
+        return stages
+
+
+def _vector(kind: str, name: str, size: int) -> Manifold:
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        raise ProblemError(f"{kind} '{name}': size is {size!r}, expected a whole number of at least 1")
+    return Manifold(int(size))

@@ -1,0 +1,351 @@
+"""Mechanisms with loops: the proximal methods against dense least-norm solutions and Pinocchio's own algorithms."""
+
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from support.closed_loops import MECHANISMS, four_bar
+from support.loop_oracles import least_forces, pinocchio_constraint
+from support.robot_oracles import ours, relative, states, twin
+from trisweep.dynamics import Constraint, ModelBuilder, ModelError, Proximal, load_mjcf, point, weld
+from trisweep.dynamics.constraints.ground import LOOP_METHODS
+from trisweep.dynamics.files.builder import rotation
+from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
+
+STATES = 50
+SMALL = ("four-bar welded", "hand and cube", "legs", "chain of loops")
+TREE_METHODS = [method for method in FORWARD if method not in LOOP_METHODS]
+FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
+SOLES = ("leg_left_6_link", "leg_right_6_link")
+
+
+def stacked(forces):
+    return np.concatenate(forces, axis=-1)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_mechanisms_move_as_the_dense_system_says(name, method):
+    mechanism = MECHANISMS[name]()
+    for state in zip(*mechanism.states(5 if mechanism.model.nv < 50 else 2, seed=1)):
+        a, forces, report = mechanism.model.proximal_dynamics(*state, mechanism.constraints, method)
+        expected, least = mechanism.dense(*state)
+        assert report.converged and report.residual < 1e-8 * max(1.0, abs(a).max())
+        assert relative(a, expected) < 1e-8
+        assert relative(stacked(forces), least) < 1e-6
+
+
+def on_symbols(mechanism, method, iterations, q, v, tau):
+    """Accelerations by exactly so many iterations of the expression, a row a state, evaluated by CasADi."""
+    symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
+    settings = Proximal(iterations=iterations)
+    a, _, report = mechanism.model.proximal_dynamics(*symbols, mechanism.constraints, method, settings)
+    assert report is None
+    return np.array(ca.Function("f", symbols, [a]).map(len(q))(q.T, v.T, tau.T)).T
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_open_loops_with_baumgarte_on_symbols(name, method):
+    """Off the manifold, where every term of the drift counts."""
+    mechanism = MECHANISMS[name]().stabilised(0.05)
+    q, v, tau = mechanism.states(20, on_manifold=False)
+    found = on_symbols(mechanism, method, 10, q, v, tau)
+    for n in range(20):
+        assert relative(found[n], mechanism.dense(q[n], v[n], tau[n])[0]) < 1e-8
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_fifty_states_of_each_mechanism_by_lcaba_on_symbols(name):
+    mechanism = MECHANISMS[name]()
+    q, v, tau = mechanism.states(STATES, seed=1)
+    found = on_symbols(mechanism, "lcaba", 10, q, v, tau)
+    for n in range(STATES):
+        assert relative(found[n], mechanism.dense(q[n], v[n], tau[n])[0]) < 1e-8
+
+
+@pytest.mark.parametrize("name", SMALL[:3])
+def test_machine_code_iterates_until_it_has_converged(name):
+    mechanism = MECHANISMS[name]()
+    q, v, tau = mechanism.states(STATES)
+    compiled = mechanism.model.compiled
+    a, forces, report = compiled.proximal_dynamics(q, v, tau, mechanism.constraints)
+    assert report.converged.all() and (report.residual < 1e-8 * np.maximum(1.0, abs(a).max(axis=1))).all()
+    for n in range(STATES):
+        expected, least = mechanism.dense(q[n], v[n], tau[n])
+        assert relative(a[n], expected) < 1e-8
+        assert relative(stacked(forces)[n], least) < 1e-6
+    one, pushes = compiled.forward_dynamics(q[7], v[7], tau[7], mechanism.constraints)
+    assert one.shape == (mechanism.model.nv,) and relative(one, a[7]) < 1e-12
+    assert [push.shape for push in pushes] == [(c.size,) for c in mechanism.constraints]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5, 8])
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_loops_on_random_trees_are_pinocchios(method, seed):
+    """All kinds of joints; a weld and a point between links, damped, and a point on the ground."""
+    rng = np.random.default_rng(seed)
+    model, other = ours(f"tree{seed}"), twin(f"tree{seed}")
+    constraints = [
+        weld("link6", rng.uniform(-0.3, 0.3, 3), rng.uniform(-1, 1, 3), target=pose(rng), other="link3", period=None),
+        point("link5", rng.uniform(-0.3, 0.3, 3), target=rng.uniform(-0.3, 0.3, 3), other="link0", period=None),
+        point("link4", rng.uniform(-0.3, 0.3, 3), target=rng.uniform(-0.3, 0.3, 3), period=None),
+    ]
+    contacts = [pinocchio_constraint(other, constraint) for constraint in constraints]
+    data, datas = other.createData(), [contact.createData() for contact in contacts]
+    pin.initConstraintDynamics(other, data, contacts, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-8, 30)
+    for state in zip(*states(model, 5, seed)):
+        expected = pin.constraintDynamics(other, data, *state, contacts, datas, settings)
+        assert relative(model.forward_dynamics(*state, constraints, method)[0], expected) < 1e-8
+
+
+def pose(rng):
+    return rotation(rng.uniform(-1, 1, 3)), rng.uniform(-0.3, 0.3, 3)
+
+
+@pytest.mark.parametrize("name", ["hand and cube", "chain of loops", "worst case"])
+def test_lcaba_is_pinocchios(name):
+    mechanism = MECHANISMS[name]()
+    contacts = mechanism.contacts()
+    data, datas = mechanism.twin.createData(), [contact.createData() for contact in contacts]
+    pin.computeJointMinimalOrdering(mechanism.twin, data, contacts)
+    joints = {joint for c in mechanism.constraints for joint, _ in mechanism.ends(c)}
+    for state in zip(*mechanism.states(10, seed=2)):
+        for joint in joints:
+            data.oa[joint] = pin.Motion.Zero()
+        found = pin.lcaba(mechanism.twin, data, *state, contacts, datas, pin.ProximalSettings(1e-14, 1e-4, 60))
+        a, _ = mechanism.model.forward_dynamics(*state, mechanism.constraints, "lcaba")
+        assert relative(a, found) < 1e-8
+
+
+GROUND = {
+    "iiwa tip": ("iiwa14", [weld("iiwa_flange", (0.02, -0.01, 0.05), (0.3, -0.2, 0.1), acceleration=0.5)]),
+    "go1 feet": ("go1", [point(foot) for foot in FEET]),
+    "talos feet": ("talos", [weld(sole) for sole in SOLES]),
+    "go1 feet said twice": ("go1", [point(foot) for foot in FEET + FEET[:2]]),
+    "go1 feet contradicted": ("go1", [*(point(foot) for foot in FEET), point(FEET[0], acceleration=1.0)]),
+}
+
+
+@pytest.mark.parametrize("case", GROUND)
+@pytest.mark.parametrize("method", PROXIMAL)
+def test_every_proximal_method_takes_constraints_against_the_ground(case, method):
+    robot, constraints = GROUND[case]
+    model, other = ours(robot), twin(robot)
+    data = other.createData()
+    for state in zip(*states(model, 3, seed=7)):
+        a, forces, report = model.proximal_dynamics(*state, constraints, method)
+        expected, least, unmet = least_forces(other, data, *state, constraints)
+        assert report.converged and abs(report.residual - np.abs(unmet).max()) < 1e-8 * max(1.0, abs(a).max())
+        assert relative(a, expected) < 1e-8
+        assert relative(stacked(forces), least) < (1e-3 if "contradicted" in case else 1e-5)
+
+
+@pytest.mark.parametrize("name", ["four-bar", "hand and cube", "legs"])
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_rows_said_twice_and_rows_that_contradict_each_other(name, method):
+    """The dense answer then is the closest there is: the least force to the least sum of squares of what is missing."""
+    mechanism = MECHANISMS[name]()
+    first = mechanism.constraints[0]
+    twice = mechanism.with_constraints([*mechanism.constraints, first])
+    against = mechanism.with_constraints([*mechanism.constraints, replaced(first, k=np.ones(first.size))])
+    for state in zip(*mechanism.states(4, seed=3)):
+        a, _, report = mechanism.model.proximal_dynamics(*state, twice.constraints, method)
+        assert report.converged and relative(a, mechanism.dense(*state)[0]) < 1e-8
+        a, _, report = mechanism.model.proximal_dynamics(*state, against.constraints, method)
+        expected, _ = against.dense(*state)
+        terms = against.terms(*state[:2])
+        unmet = np.abs(against.demanded(terms) - terms.J @ expected).max()
+        assert report.converged and unmet > 0.4
+        assert abs(report.residual - unmet) < 1e-6 * unmet
+        assert relative(a, expected) < 1e-8
+
+
+def replaced(constraint, **changes):
+    return replace(constraint, softness=constraint.softness.ravel(), **changes)
+
+
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_singular_configurations_give_numbers_and_say_what_is_missing(method):
+    """A four-bar stretched out, all bars in line, and next to it; no rate of convergence is expected there."""
+    bars = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=1e-9)
+    rng = np.random.default_rng(0)
+    for nudge in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):
+        q = bars.q + nudge * rng.standard_normal(3)
+        state = q, rng.standard_normal(3), rng.standard_normal(3)
+        a, forces, report = bars.model.proximal_dynamics(*state, bars.constraints, method)
+        assert np.isfinite(a).all() and np.isfinite(stacked(forces)).all()
+        terms = bars.terms(*state[:2])
+        assert abs(report.residual - np.abs(bars.demanded(terms) - terms.J @ a).max()) < 1e-8 * max(1, abs(a).max())
+    a, forces, report = bars.model.compiled.proximal_dynamics(*state, bars.constraints, method)
+    assert np.isfinite(a).all() and np.isfinite(stacked(forces)).all()
+
+
+@pytest.mark.parametrize("method", PROXIMAL)
+def test_without_constraints_it_is_free_motion(method):
+    model = ours("iiwa14")
+    q, v, tau = (x[0] for x in states(model, 1))
+    free = model.forward_dynamics(q, v, tau)
+    a, forces, report = model.proximal_dynamics(q, v, tau, [], method)
+    assert relative(a, free) < 1e-12 and forces == () and report.converged
+    a, forces, report = model.compiled.proximal_dynamics(q, v, tau, [], method)
+    assert relative(a, free) < 1e-12 and forces == () and report.converged
+
+
+@pytest.mark.parametrize("method", LOOP_METHODS)
+def test_inverse_dynamics_undoes_forward_dynamics_through_loops(method):
+    mechanism = MECHANISMS["legs and cube"]()
+    model = mechanism.model
+    external = {"pelvis": np.arange(6.0), "cube": -np.ones(6)}
+    for q, v, tau in zip(*mechanism.states(3, seed=4)):
+        a, forces = model.forward_dynamics(q, v, tau, mechanism.constraints, method, external)
+        again = model.inverse_dynamics(q, v, a, external, mechanism.constraints, forces)
+        assert np.abs(again - tau).max() < 1e-7 * max(1.0, *(np.abs(force).max() for force in forces))
+
+
+def test_a_link_fixed_to_the_world_is_the_ground():
+    builder = ModelBuilder("arm on a table").add("table", position=(0.1, 0.2, 0.3), rpy=(0.1, 0.2, 0.3))
+    for k in range(7):
+        above = "universe" if k == 0 else f"link{k - 1}"
+        builder.add(f"link{k}", above, "revolute", axis=np.eye(3)[k % 3], position=(0.2, 0.1, 0), mass=1.0,
+                    com=(0.1, 0, 0), inertia=0.01 * np.eye(3))  # fmt: skip
+    model = builder.build()
+    rng = np.random.default_rng(0)
+    R, p = pose(rng)
+    table_R, table_p = model.link_pose(model.neutral(), "table")
+    here = weld("link6", target=(table_R @ R, table_p + table_R @ p))
+    there = weld("link6", target=(R, p), other="table")
+    q, v, tau = rng.uniform(-1, 1, (3, 7))
+    assert model.choose_method([there])[0] == "pv-early"
+    for method in ("pv-early", "lcaba", "ltl"):
+        a, _ = model.forward_dynamics(q, v, tau, [here], method)
+        assert relative(model.forward_dynamics(q, v, tau, [there], method)[0], a) < 1e-9
+
+
+def test_rows_over_several_links_are_the_sum_of_their_parts():
+    """Sathya 2025 eq. 36, against the dense system: further links with frames of their own, one of them twice, one
+    a loop.
+    """
+    rng = np.random.default_rng(11)
+    model, other = ours("tree2"), twin("tree2")
+    further = [("link4", rng.standard_normal((2, 6))), ("link1", rng.standard_normal((2, 6)), pose(rng))]
+    constraints = [
+        Constraint("link6", rng.standard_normal((2, 6)), 0.3, more=(*further, ("link6", rng.standard_normal((2, 6))))),
+        Constraint("link5", np.eye(6)[3:], classical=True, other="link2", more=[("link3", np.eye(6)[3:])]),
+    ]
+    data = other.createData()
+    for state in zip(*states(model, 5, seed=3)):
+        expected, forces, unmet = least_forces(other, data, *state, constraints)
+        assert np.abs(unmet).max() < 1e-9
+        for method in LOOP_METHODS:
+            a, found = model.forward_dynamics(*state, constraints, method)
+            assert relative(a, expected) < 1e-8
+            assert relative(stacked(found), forces) < 1e-6
+
+
+def test_a_differential_is_a_row_over_three_links():
+    """Two wheels and the carrier they turn about: w1 + w2 = 2 w_carrier, as gears make it."""
+    builder = ModelBuilder("differential", gravity=(0, 0, 0))
+    body = {"axis": (0, 0, 1), "mass": 1.0, "inertia": np.diag([1, 1, 2.0])}
+    for name in ("carrier", "left", "right"):
+        builder.add(name, "universe", "revolute", **body)
+    model = builder.build()
+    turn = np.eye(6)[2:3]
+    gears = [Constraint("left", turn, more=(("right", turn), ("carrier", -2 * turn)), period=None)]
+    a, (force,) = model.forward_dynamics(np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0]), gears)
+    # 2 a_c = 1 - 2 f... with I = 2: a_c = (1 - 2 (-f)) / 2 and a_l = a_r = f / 2, so a = 1/6 for all
+    np.testing.assert_allclose(a, np.full(3, 1 / 6), rtol=1e-9)
+    np.testing.assert_allclose(force, 1 / 3, rtol=1e-9)
+
+
+LOOPED = """
+<mujoco><worldbody>
+  <body name="crank" pos="0 0 1"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/>
+    <body name="coupler" pos=".3 0 0"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .6 0 0" size=".02"/>
+    </body></body>
+  <body name="rocker" pos=".9 0 1.4"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 0 0 -.4" size=".02"/>
+  </body>
+  <body name="load" pos=".5 0 1.1"><freejoint/><geom type="box" size=".05 .05 .05"/></body>
+</worldbody><equality>
+  <connect body1="coupler" body2="rocker" anchor=".6 0 0"/><weld body1="load" body2="coupler"/>
+</equality></mujoco>
+"""
+
+
+def test_loops_of_mjcf_hold_at_the_files_pose_and_move_as_mujoco_says(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    path = tmp_path / "four_bar.xml"
+    path.write_text(LOOPED)
+    model = load_mjcf(path)
+    assert [(c.link, c.other, c.size) for c in model.constraints] == [("coupler", "rocker", 3), ("load", "coupler", 6)]
+    source = mujoco.MjModel.from_xml_path(str(path))
+    source.opt.tolerance, source.opt.iterations = 1e-14, 500
+    data, soft = mujoco.MjData(source), []
+    # Without its own stabilisation. Its constraints are soft, 1e-4 at the hardest: extrapolated to none.
+    for softness in (3e-4, 2e-4, 1e-4):
+        hard = 1 - softness
+        source.eq_solref[:], source.eq_solimp[:] = (-1e-9, -1e-9), (hard, hard, 1e-3, 0.5, 2)
+        mujoco.mj_forward(source, data)
+        soft.append(data.qacc.copy())
+    q = np.concatenate([data.qpos[:3], data.qpos[3:6], data.qpos[7:10], data.qpos[6:7]])
+    rest = [replaced(constraint, period=None) for constraint in model.constraints]
+    zero = np.zeros(model.nv)
+    a, _ = model.forward_dynamics(q, zero, zero, rest)
+    held = model.forward_dynamics(q, zero, zero, model.constraints)[0]
+    assert relative(held, a) < 1e-9  # the pose of the file closes the loops: nothing to correct
+    assert relative(a, 3 * soft[2] - 3 * soft[1] + soft[0]) < 1e-5
+
+
+@pytest.mark.parametrize("method", TREE_METHODS)
+def test_methods_for_trees_say_that_they_do_not_take_loops(method):
+    bars = four_bar()
+    state = bars.q, np.zeros(3), np.zeros(3)
+    sentence = "'coupler' and 'rocker' closes a loop.*lcaba, prox-bbo, prox-ltl"
+    with pytest.raises(ModelError, match=sentence if method != "pv-base" else "expected a floating base"):
+        bars.model.forward_dynamics(*state, bars.constraints, method)
+
+
+@pytest.mark.parametrize("method", DELASSUS)
+def test_delassus_matrices_say_so_too(method):
+    bars = four_bar()
+    with pytest.raises(ModelError, match="closes a loop" if method != "pv-osim-fast" else "expected a floating base"):
+        bars.model.delassus(bars.q, bars.constraints, method)
+
+
+def test_forces_through_loops_carry_a_motion():
+    """Constrained inverse dynamics: the cube has no motor, and is carried by the least forces of the fingertips."""
+    mechanism = MECHANISMS["hand and cube"]()
+    model = mechanism.model
+    q, v, a = (x[0] for x in mechanism.states(1))
+    tau, forces = model.constrained_inverse_dynamics(q, v, a, mechanism.constraints)
+    floating = list(range(model.nv - 6, model.nv))
+    assert np.abs(tau[floating]).max() == 0.0
+    J = mechanism.terms(q, v).J
+    needed = pin.rnea(mechanism.twin, mechanism.data, q, v, a)
+    assert relative(tau + J.T @ stacked(forces), needed) < 1e-9
+    least = np.linalg.pinv(J[:, floating].T) @ needed[floating]
+    assert relative(stacked(forces), least) < 1e-8
+
+
+@pytest.mark.parametrize(
+    "make, sentence",
+    [
+        (lambda: weld("crank", other="crank"), "'crank' and 'crank': both are parts of one body, expected two links"),
+        (lambda: weld("universe", other="crank"), "'universe' and 'crank': the first is fixed to the world"),
+        (lambda: weld("crank", other="wheel"), "has no link 'wheel', expected one of"),
+        (lambda: Constraint("crank", np.eye(6), more=[("rocker", np.eye(3))]), r"K of 'rocker' has shape \(3, 3\)"),
+        (lambda: Constraint("crank", np.eye(6), more=["rocker"]), r"more holds 'rocker', expected \(link, K\)"),
+        (lambda: Constraint("crank", np.eye(6), more=[("wheel", np.eye(6))]), "has no link 'wheel', expected one of"),
+        (
+            lambda: Constraint("crank", np.eye(6), more=[("universe", np.eye(6))]),
+            "'universe': the link is fixed to the",
+        ),
+    ],
+)
+def test_mistakes_get_a_sentence(make, sentence):
+    bars = four_bar()
+    with pytest.raises(ModelError, match=sentence):
+        bars.model.forward_dynamics(bars.q, np.zeros(3), np.zeros(3), [make()])

@@ -1,0 +1,51 @@
+"""Badly scaled problems: the same swing-up in other units ends in the same motion, or with a status that is true."""
+
+from types import SimpleNamespace
+
+import pytest
+from support.ipopt import Ipopt
+from support.ocp_problems import swing_up_in_units
+
+FACTORS = (1e-5, 1e-3, 1e3, 1e5)
+ONE_AT_A_TIME = [{name: k} for name in ("angle", "speed", "torque", "rows", "cost", "power") for k in FACTORS]
+TOGETHER = [{"angle": k, "speed": k} for k in (1e-3, 1e3)]
+TOGETHER += [{"angle": k, "speed": k, "torque": k} for k in (1e-3, 1e3)]
+TOGETHER += [{"angle": k, "speed": 1 / k, "torque": k} for k in (1e-3, 1e3)]
+
+
+def name_of(units):
+    return ", ".join(f"{name} {value:g}" for name, value in units.items())
+
+
+@pytest.fixture(scope="module")
+def objective():
+    """IPOPT's, in plain units."""
+    solver = swing_up_in_units().build()
+    answer = Ipopt(SimpleNamespace(guess=None, parameters={}), solver).solve()
+    assert answer.solved
+    return answer.objective
+
+
+@pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)
+def test_units_do_not_change_the_answer(units, request):
+    solution = swing_up_in_units(**units).build().solve()
+    assert solution.status == "solved"
+    objective = request.getfixturevalue("objective")
+    # Rows in units of 1000 hold to 1e-8 of these: that much of the objective is open.
+    assert solution.objective / units.get("cost", 1.0) == pytest.approx(objective, rel=2e-6)
+
+
+@pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)
+def test_a_motor_too_weak_is_never_said_to_do_it(units):
+    solution = swing_up_in_units(limit=0.3, **units).build().solve()
+    assert solution.status in {"infeasible", "stalled", "iteration limit"}
+    assert solution.violations and solution.advice
+
+
+@pytest.mark.parametrize(
+    "units", [{}, {"rows": 1e-5}, {"rows": 1e-3}, {"rows": 1e3}, {"torque": 1e-3}, {"angle": 1e-3}], ids=name_of
+)
+def test_a_motor_too_weak_is_named_infeasible(units):
+    solution = swing_up_in_units(limit=0.3, **units).build().solve()
+    assert solution.status == "infeasible"
+    assert solution.violations[0].name in {"hang", "stand", "dynamics of angle", "dynamics of speed"}

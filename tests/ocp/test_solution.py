@@ -1,0 +1,388 @@
+"""What a solution holds and says of itself."""
+
+import copy
+import json
+
+import casadi as ca
+import numpy as np
+import pytest
+from trisweep.ocp import Free, Problem, ProblemError, Settings, Solution
+from trisweep.ocp.solve.nonlinear_program import assemble
+
+STEPS = 20
+
+
+def pendulum(torque_limit=12.0, speed_limit=4.0, steps=STEPS):
+    """A swing-up with limits of variables, an inequality on the steps, a constraint with an equal and a loose row."""
+    ocp = Problem(steps=steps, step=0.1)
+    angle, rate = ocp.state("angle"), ocp.state("rate", lower=-speed_limit, upper=speed_limit)
+    torque = ocp.control("torque", lower=-torque_limit, upper=torque_limit)
+    start = ocp.parameter("start", 2)
+    ocp.derivative(angle=rate, rate=torque - 9.81 * ca.sin(angle))
+    ocp.minimize(1e-2 * torque**2 + 1e-3 * rate**2)
+    ocp.minimize(rate**2, at="end", name="slow at the end")
+    ocp.constrain("start", ca.vertcat(angle, rate), equals=start, at="start")
+    ocp.constrain("power", torque * rate, upper=15)
+    ocp.constrain("finish", ca.vertcat(rate, angle), lower=[-0.5, np.pi], upper=[0.5, np.pi], at="end")
+    return ocp
+
+
+@pytest.fixture(scope="module")
+def solver():
+    return pendulum().build()
+
+
+@pytest.fixture(scope="module")
+def solution(solver):
+    return solver.solve(start=[0.0, 0.0])
+
+
+class Lying:
+    """A core whose result is changed on the way out."""
+
+    def __init__(self, core, change):
+        self._core, self._change = core, change
+
+    def __getattr__(self, name):
+        return getattr(self._core, name)
+
+    def result(self):
+        result = self._core.result()
+        self._change(result)
+        return result
+
+
+# --- fields
+
+
+def test_fields_and_shapes(solution):
+    assert solution.solved and solution.status == "solved" and solution.advice == "" and solution.violations == []
+    assert solution.angle.shape == solution.rate.shape == (STEPS + 1, 1) and solution.torque.shape == (STEPS, 1)
+    assert solution["angle"] is solution.angle and set(solution.trajectories) == {"angle", "rate", "torque"}
+    np.testing.assert_allclose(solution.times, 0.1 * np.arange(STEPS + 1))
+    assert solution.duration == pytest.approx(2.0)
+    assert solution.gains.shape == (STEPS, 1, 2)
+    shapes = {name: m.shape for name, m in solution.multipliers.items()}
+    assert shapes == {
+        "dynamics of angle": (STEPS, 1),
+        "dynamics of rate": (STEPS, 1),
+        "start": (1, 2),
+        "power": (STEPS, 1),
+        "finish": (1, 2),
+    }
+    np.testing.assert_array_equal(solution.parameters["start"], [0.0, 0.0])
+    assert solution.statistics.iterations == len(solution.records) - 1
+    assert {"angle", "torque", "plot"} <= set(dir(solution))
+
+
+def test_a_constraint_keeps_the_rows_of_its_statement(solution):
+    finish = solution.constraints["finish"]
+    np.testing.assert_array_equal(finish.stages, [STEPS])
+    np.testing.assert_allclose(finish.values, [[solution.rate[-1, 0], solution.angle[-1, 0] - np.pi]], atol=1e-12)
+    np.testing.assert_allclose([finish.lower[0], finish.upper[0]], [[-0.5, 0.0], [0.5, 0.0]])
+    power = solution.constraints["power"]
+    np.testing.assert_allclose(power.values, solution.torque * solution.rate[:-1], atol=1e-12)
+
+
+def test_limits_press_with_the_sign_of_their_side(solution):
+    rate = solution.limits["rate"]
+    on_top = rate.values > rate.upper - 1e-6
+    assert on_top.any() and (rate.multipliers[on_top] > 1e-3).all()
+    assert np.abs(rate.multipliers[~on_top]).max() < 1e-3
+
+
+def test_names_the_class_has_itself_are_reached_by_item():
+    ocp = Problem(steps=3)
+    status, z, x = ocp.state("status"), ocp.state("z"), ocp.state("x", 2)
+    ocp.next(status=status + 1, z=0.5 * z, x=x)
+    ocp.minimize(z**2 + ca.sumsqr(x) + status**2, at="end")
+    ocp.constrain("start", ca.vertcat(status, z), equals=[1.0, 8.0], at="start")
+    solution = ocp.build().solve()
+    assert solution.status == "solved"
+    np.testing.assert_allclose(solution["status"].ravel(), [1, 2, 3, 4], atol=1e-8)
+    np.testing.assert_allclose(solution.z.ravel(), [8, 4, 2, 1], atol=1e-8)
+    np.testing.assert_array_equal(solution.times, [0, 1, 2, 3])
+    with pytest.raises(KeyError, match="no 'w'; its trajectories are status, z, x"):
+        solution["w"]
+    with pytest.raises(AttributeError, match="no 'w'; its trajectories are status, z, x"):
+        _ = solution.w
+
+
+def test_a_free_duration_sets_the_times():
+    ocp = Problem(steps=STEPS, duration=Free(guess=2.0, lower=0.5))
+    p, v, u = ocp.state("p"), ocp.state("v"), ocp.control("u", lower=-1, upper=1)
+    ocp.derivative(p=v, v=u)
+    ocp.minimize(ocp.states[0].symbol, at="end")
+    ocp.constrain("start", ca.vertcat(p, v), equals=0, at="start")
+    ocp.constrain("there", ca.vertcat(p, v), equals=[1, 0], at="end")
+    solution = ocp.build().solve()
+    assert solution.solved
+    assert solution.duration == pytest.approx(solution.objective) == pytest.approx(solution["duration"][0, 0])
+    np.testing.assert_allclose(np.diff(solution.times), solution.objective / STEPS)
+
+
+def test_gains_are_the_riccati_recursion_on_a_linear_problem():
+    A, B, Q, R = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]]), np.diag([1.0, 0.1]), np.array([[0.01]])
+    ocp = Problem(steps=15)
+    x, u = ocp.state("x", 2), ocp.control("u")
+    ocp.next(x=A @ x + B @ u)
+    ocp.minimize(x.T @ Q @ x + u.T @ R @ u)
+    ocp.minimize(x.T @ Q @ x, at="end")
+    ocp.constrain("start", x, equals=[1, 0], at="start")
+    solution = ocp.build().solve()
+    P = Q
+    for gain in solution.gains[::-1]:
+        K = -np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+        np.testing.assert_allclose(gain, K, rtol=1e-7)
+        P = Q + A.T @ P @ (A + B @ K)
+
+
+# --- what it says of itself
+
+
+def independent_residual(solver, solution):
+    """Stationarity, rows and multipliers through the whole problem as one CasADi program."""
+    program = assemble(solver.transcription, solver.layout)
+    layout, point = solution.layout, solution.point
+    y = np.zeros(program.g.numel())
+    # The program's rows stand stage by stage, x_next - F, equalities, inequalities; ours kind by kind.
+    for kind, letter, sign in (("dynamics", "d", -1.0), ("equality", "e", 1.0), ("inequality", "i", 1.0)):
+        y[program.kinds == letter] = sign * point.y[layout.kind(kind)]
+    p = np.concatenate([point.parameters, point.of_stages])
+    lagrangian = program.f + ca.dot(y, program.g)
+    function = ca.Function("parts", [program.z, program.p], [program.f, program.g, ca.gradient(lagrangian, program.z)])
+    f, g, slope = (np.array(part).ravel() for part in function(point.z, p))
+    outside = np.maximum(np.maximum(program.lower - g, g - program.upper), 0)
+    return {
+        "objective": f[0],
+        "stationarity": np.abs(slope + point.w).max(),
+        "dynamics": outside[program.kinds == "d"].max(),
+        "equalities": outside[program.kinds == "e"].max(),
+        "inequalities": outside[program.kinds == "i"].max(),
+    }
+
+
+@pytest.mark.parametrize("iterations", [2, 6, 500])
+def test_check_agrees_with_the_problem_as_one_program(solver, iterations):
+    solution = solver.solve(start=[0.1, 0.2], settings=Settings(iterations=iterations))
+    expected = independent_residual(solver, solution)
+    assert solution.objective == pytest.approx(expected.pop("objective"), rel=1e-12)
+    for residual in (solution.check(), solution.residual):
+        for name, value in expected.items():
+            assert getattr(residual, name) == pytest.approx(value, rel=1e-9, abs=1e-12), name
+    assert (solution.check().worst < 1e-7) == (iterations == 500)
+    assert "stationarity" in str(solution.check())
+
+
+def test_multipliers_are_those_of_ipopt(solver, solution):
+    program = assemble(solver.transcription, solver.layout)
+    options = {"ipopt.tol": 1e-10, "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
+    ipopt = ca.nlpsol("ipopt", "ipopt", {"x": program.z, "p": program.p, "f": program.f, "g": program.g}, options)
+    layout = solution.layout
+    answer = ipopt(
+        x0=solution.point.z, p=[0, 0], lbg=program.lower, ubg=program.upper,
+        lbx=layout.along_z("lower"), ubx=layout.along_z("upper"),
+    )  # fmt: skip
+    np.testing.assert_allclose(solution.objective, float(answer["f"]), rtol=1e-7)
+    lam_g = np.array(answer["lam_g"]).ravel()
+    for kind, letter, sign in (("dynamics", "d", -1.0), ("equality", "e", 1.0), ("inequality", "i", 1.0)):
+        ours = solution.point.y[layout.kind(kind)]
+        np.testing.assert_allclose(ours, sign * lam_g[program.kinds == letter], atol=1e-5)
+    np.testing.assert_allclose(solution.point.w, np.array(answer["lam_x"]).ravel(), atol=1e-5)
+
+
+@pytest.mark.parametrize("part", ["z", "dynamics", "equalities", "inequalities", "upper"])
+def test_a_wrong_solved_is_not_passed_on(part):
+    def spoil(result):
+        result[part][len(result[part]) // 2] += 1e-3
+
+    solver = pendulum().build()
+    core = solver._core
+    solver._core = Lying(core, spoil)
+    wrong = solver.solve(start=[0.0, 0.0])
+    assert wrong.status == "stalled" and not wrong.solved
+    assert "took this point for a solution" in wrong.advice and wrong.advice in str(wrong)
+    solver._core = core
+    assert solver.solve(start=[0.0, 0.0]).solved
+
+
+def test_print_is_a_verdict_and_repr_is_short(solution, capsys):
+    lines = str(solution).splitlines()
+    assert lines[0].startswith("solved: ") and "functions" in lines[0] and "linear algebra" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["objective", "residuals", "worst"]
+    assert (
+        repr(solution)
+        == f"<Solution: solved, objective {solution.objective:.9g}, {solution.statistics.iterations} iterations>"
+    )
+    solution.log()
+    table = capsys.readouterr().out.splitlines()
+    assert len(table) == len(solution.records) + 1 and max(map(len, table)) <= 80
+
+
+def test_infeasible_names_the_constraint_at_fault():
+    solution = pendulum(torque_limit=0.1).build().solve(start=[0.0, 0.0])
+    assert solution.status == "infeasible"
+    worst = solution.violations[0]
+    assert (worst.name, worst.stage, worst.row) == ("finish", STEPS, 1)
+    assert worst.amount == pytest.approx(abs(solution.angle[-1, 0] - np.pi))
+    assert "'finish' row 1 at stage 20" in str(solution) and "relax those named" in str(solution)
+
+
+def test_an_early_stop_names_what_does_not_hold_yet(solver):
+    solution = solver.solve(start=[0.0, 0.0], settings=Settings(iterations=1))
+    assert solution.status == "iteration limit" and "Settings.iterations" in solution.advice
+    amounts = [violation.amount for violation in solution.violations]
+    assert amounts == sorted(amounts, reverse=True) and amounts[0] > 1e-3
+    for violation in solution.violations:
+        if violation.name in solution.constraints:
+            c = solution.constraints[violation.name]
+            at = c.stages.tolist().index(violation.stage), violation.row
+            outside = max(c.lower[at] - c.values[at], c.values[at] - c.upper[at])
+            assert outside == pytest.approx(violation.amount)
+
+
+def not_finite(where, what):
+    """A term that is not finite: its value where c < 0, its gradient or its curvature where x = 0."""
+    ocp = Problem(steps=10, step=0.1)
+    x, v, u = ocp.state("x"), ocp.state("v"), ocp.control("u", 2)
+    c = ocp.parameter("c", per_stage=True)
+    bad = {"value": ca.log(c) * x, "gradient": ca.sqrt(x), "curvature": x**1.5}[what]
+    ocp.derivative(x=v, v=u[1] + (bad if where == "dynamics of v" else 0))
+    ocp.minimize(ca.sumsqr(u))
+    ocp.minimize(v**2 + (bad if where == "the second cost" else 0), name="the second cost")
+    ocp.constrain("start", ca.vertcat(x, v), equals=[1, 1], at="start")
+    ocp.constrain(
+        "corridor", ca.vertcat(v, x + (bad if where == "corridor" else 0)), lower=-9, upper=9, at=slice(7, 10)
+    )
+    return ocp
+
+
+@pytest.mark.parametrize("what", ["value", "gradient", "curvature"])
+@pytest.mark.parametrize("where", ["dynamics of v", "the second cost", "corridor"])
+def test_what_is_not_finite_is_named_with_its_stage(where, what):
+    solver = not_finite(where, what).build()
+    c, guess = np.ones(11), np.ones((11, 1))
+    if what == "value":
+        c[7] = -1.0
+    else:
+        guess[7] = 0.0
+    solution = solver.solve({"x": guess}, c=c)
+    assert solution.status == "not finite"
+    row = 1 if where == "corridor" else 0
+    fault = solution.fault
+    assert (fault.name, fault.stage, fault.row, fault.what) == (where, 7, row, what)
+    assert f"'{where}' row {row} at stage 7" in str(solution) and "not defined" in solution.advice
+    assert solver.solve({"x": np.ones((11, 1))}, c=np.ones(11)).solved
+
+
+# --- files and pictures
+
+
+def test_save_and_load_round_trip(solution, solver, tmp_path):
+    path = solution.save(tmp_path / "swing")
+    assert path.name == "swing.npz"
+    back = Solution.load(path)
+    assert str(back) == str(solution) and back.layout == solution.layout
+    assert back.records == solution.records and back.statistics == solution.statistics
+    for name, values in solution.trajectories.items():
+        np.testing.assert_array_equal(back[name], values)
+    for name, multipliers in solution.multipliers.items():
+        np.testing.assert_array_equal(back.multipliers[name], multipliers)
+    np.testing.assert_array_equal(back.gains, solution.gains)
+    np.testing.assert_array_equal(back.times, solution.times)
+    again = solver.solve(back, **back.parameters)
+    assert again.solved and again.objective == pytest.approx(solution.objective)
+    warm = solver.solve(warm_start=back, **back.parameters)
+    assert warm.solved and warm.statistics.iterations < solution.statistics.iterations
+    back.plot(tmp_path / "again.png")
+    with pytest.raises(ProblemError, match="from a file"):
+        back.check()
+
+
+def test_a_failure_survives_a_file(tmp_path):
+    failed = not_finite("corridor", "gradient").build().solve(c=np.ones(11))
+    back = Solution.load(failed.save(tmp_path / "failed.npz"))
+    assert back.fault == failed.fault is not None and str(back) == str(failed)
+
+
+def test_other_files_get_a_sentence(solution, tmp_path):
+    with pytest.raises(ProblemError, match="there is no file"):
+        Solution.load(tmp_path / "nothing.npz")
+    text, foreign, cut, newer, short = (
+        tmp_path / f"{name}.npz" for name in ("text", "foreign", "cut", "newer", "short")
+    )
+    text.write_text("not an archive")
+    np.savez(foreign, a=np.zeros(3))
+    whole = solution.save(tmp_path / "whole.npz")
+    cut.write_bytes(whole.read_bytes()[:500])
+    for path in (text, foreign, cut):
+        with pytest.raises(ProblemError, match="is not a solution, expected a file"):
+            Solution.load(path)
+    arrays = dict(np.load(whole))
+    header = json.loads(str(arrays["header"]))
+    np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
+    with pytest.raises(ProblemError, match="has version 99, expected 2"):
+        Solution.load(newer)
+    np.savez(short, **arrays | {"z": arrays["z"][:-1]})
+    with pytest.raises(ProblemError, match="is damaged"):
+        Solution.load(short)
+
+
+def test_copies_are_solutions(solution):
+    twin = copy.copy(solution)
+    np.testing.assert_array_equal(twin.angle, solution.angle)
+
+
+def test_plot_draws_every_variable_and_opens_no_window(solution, tmp_path):
+    figure = solution.plot(tmp_path / "deep" / "swing.png")
+    assert (tmp_path / "deep" / "swing.png").read_bytes().startswith(b"\x89PNG")
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles[:3] == ["state angle", "state rate", "control torque"] and len(titles) == 5
+    assert figure.canvas.manager is None
+    active = [label.get_text() for label in figure.axes[3].get_yticklabels()]
+    assert "rate" in active and "torque" not in active
+    heights = {line.get_ydata()[0] for line in figure.axes[1].lines if len(set(line.get_ydata())) == 1}
+    assert 4.0 in heights
+
+
+def test_plot_serves_what_has_no_controls_no_step_and_no_iterations(tmp_path):
+    ocp = Problem(steps=1)
+    x = ocp.state("x")
+    ocp.next(x=0.5 * x)
+    ocp.minimize(x**2, at="end")
+    figure = ocp.build().solve(settings=Settings(iterations=0)).plot()
+    assert figure.axes[0].get_title(loc="left") == "state x" and figure.axes[0].get_xlabel() == "stage"
+    failed = not_finite("corridor", "gradient").build().solve(c=np.ones(11))
+    assert failed.records == [] and len(failed.plot(tmp_path / "failed.png").axes) == 5
+
+
+def receding():
+    ocp = Problem(steps=30, step=0.1)
+    x, u, now = ocp.state("x", 2), ocp.control("u", lower=-1, upper=1), ocp.parameter("now", 2)
+    aim = ocp.parameter("aim", per_stage=True)
+    ocp.derivative(x=ca.vertcat(x[1], u - 0.1 * x[1] ** 3))
+    ocp.minimize((x[0] - aim) ** 2 + 0.1 * u**2)
+    ocp.constrain("speed", x[1], lower=-0.8, upper=0.8)
+    ocp.constrain("now", x, equals=now, at="start")
+    return ocp.build()
+
+
+def test_a_horizon_that_moves_on_starts_from_the_last_solution():
+    solver, aim = receding(), np.sin(0.1 * np.arange(60))
+    first = solver.solve(now=[2.0, 0.0], aim=aim[:31])
+    start = first.shifted(3)
+    np.testing.assert_array_equal(start.guess["x"][:-3], first.x[3:])
+    np.testing.assert_array_equal(start.guess["x"][-3:], np.tile(first.x[-1], (3, 1)))
+    np.testing.assert_array_equal(start.guess["u"][:-3], first.u[3:])
+    piece = next(piece for piece in first.layout.pieces if piece.name == "speed")
+    np.testing.assert_array_equal(start.point.y[piece.places][:-3], first.point.y[piece.places][3:])
+    np.testing.assert_array_equal(start.point.of_stages, first.point.of_stages)  # parameters stay where they are
+    assert not hasattr(start, "status") and not hasattr(start, "solved")
+    parameters = {"now": first.x[1] + 1e-3, "aim": aim[1:32]}
+    warm, cold = solver.solve(warm_start=first.shifted(), **parameters), solver.solve(**parameters)
+    assert warm.solved and cold.solved and warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.statistics.iterations < cold.statistics.iterations
+    assert solver.solve(first.shifted(), **parameters).solved
+    for steps in (-1, 31, 1.5, True):
+        with pytest.raises(ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
+            first.shifted(steps)

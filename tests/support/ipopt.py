@@ -1,0 +1,99 @@
+"""IPOPT, inside CasADi, on the very program that a task's solver solves: oracle of tests, rival of benchmarks."""
+
+import os
+from dataclasses import dataclass
+from time import perf_counter
+
+import casadi as ca
+import numpy as np
+from trisweep.ocp.solve.inputs import Given
+from trisweep.ocp.solve.nonlinear_program import assemble
+
+# Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.
+OPTIONS = {"tol": 1e-8, "max_iter": 1000, "print_level": 0, "sb": "yes"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    objective: float
+    iterations: int
+    seconds: float
+    solved: bool
+    z: np.ndarray
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Largest entries of the KKT conditions' parts, and of the multipliers (at least 1)."""
+
+    violation: float
+    stationarity: float
+    complementarity: float
+    multipliers: float
+
+
+class Ipopt:
+    """The program of a task, ready for CasADi's IPOPT; `solver` is the task's own, for bounds, guess and parameters.
+
+    cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian.
+    """
+
+    def __init__(self, task, solver, cost_hessian=False, **options):
+        if "TRISWEEP_SANITIZED" in os.environ:
+            import pytest
+
+            pytest.skip("IPOPT's library cannot be loaded under the sanitizers; the native solve has been run")
+        self.program = program = assemble(solver.transcription, solver.layout)
+        self.lower, self.upper = solver._bounds[:2]
+        given = Given(solver.transcription, solver.layout)
+        shared, of_stages = given.parameters(task.parameters)
+        self.guess = given.guess(task.guess, of_stages)
+        self.parameters = np.concatenate([shared, of_stages])
+        nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
+        options = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
+        if cost_hessian:
+            options["hess_lag"] = self._cost_hessian()
+        self.function = ca.nlpsol("ipopt", "ipopt", nlp, options)
+
+    def solve(self) -> Answer:
+        begin = perf_counter()
+        found = self.function(
+            x0=self.guess,
+            p=self.parameters,
+            lbx=self.lower,
+            ubx=self.upper,
+            lbg=self.program.lower,
+            ubg=self.program.upper,
+        )
+        seconds = perf_counter() - begin
+        stats = self.function.stats()
+        return Answer(float(found["f"]), stats["iter_count"], seconds, stats["success"], np.array(found["x"]).ravel())
+
+    def _cost_hessian(self) -> ca.Function:
+        program = self.program
+        weight, rows = ca.MX.sym("weight"), ca.MX.sym("rows", program.g.numel())
+        upper = ca.triu(ca.hessian(weight * program.f, program.z)[0])
+        names = ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
+        return ca.Function("nlp_hess_l", [program.z, program.p, weight, rows], [upper], *names)
+
+    def residuals(self, solution) -> Residuals:
+        """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
+        program, point = self.program, solution.point
+        z, y = point.z, np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places]
+        rows = ca.MX.sym("y", len(y))
+        gradient = ca.gradient(program.f + ca.dot(rows, program.g), program.z)
+        both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)
+        g, slope = (np.array(part).ravel() for part in both)
+        bounds = -point.w
+        inside = program.kinds == "i"
+        bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
+        gaps = np.minimum(z - self.lower, self.upper - z), np.minimum(g - program.lower, program.upper - g)
+        return Residuals(
+            violation=max(0.0, *(-gap.min() for gap in gaps)),
+            stationarity=np.abs(slope - bounds).max(),
+            complementarity=max(
+                np.abs(gaps[0][bounded] * bounds[bounded]).max(initial=0.0),
+                np.abs(gaps[1][inside] * y[inside]).max(initial=0.0),
+            ),
+            multipliers=max(1.0, np.abs(y).max(), np.abs(bounds).max(initial=0.0)),
+        )

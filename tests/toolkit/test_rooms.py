@@ -1,0 +1,88 @@
+"""The arrows between the rooms: who may import whom (CONTRIBUTING.md, "Rooms")."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCIENTIFIC = {"numpy", "scipy"}
+MAY_IMPORT = {
+    "native": {"casadi", "llvmlite", "rich"},
+    "riccati": {"native"},
+    "adjoint": {"casadi"},
+    "drawing": {"matplotlib", "plotly", "dynamics", "ocp"},
+    "dynamics": {"casadi", "mujoco", "rich", "riccati", "adjoint", "native", "drawing"},
+    "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
+    "problems": {
+        "casadi",
+        "matplotlib",
+        "riccati",
+        "adjoint",
+        "native",
+        "dynamics",
+        "ocp",
+        "example_robot_data",
+    },
+    "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
+}
+FOLDER = {"toolkit": "toolkit/trisweep"}
+
+
+def imported(path, room, root=ROOT):
+    """The rooms and packages that a file imports, as (line, name); its own room is left out."""
+    depth = len(path.relative_to(root / FOLDER.get(room, room)).parts)
+    up_to_rooms = depth if room == "toolkit" else depth + 1
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name.split(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.lineno, node.module.split(".")[0]
+        elif isinstance(node, ast.ImportFrom) and node.level == up_to_rooms:
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            rooms = {name.split(".")[0] for name in names}
+            yield from ((node.lineno, name) for name in rooms if name in MAY_IMPORT and name != room)
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_what_lies_below_it(room):
+    allowed = MAY_IMPORT[room] | SCIENTIFIC | set(sys.stdlib_module_names)
+    files = sorted((ROOT / FOLDER.get(room, room)).rglob("*.py"))
+    assert files
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in files
+        for line, name in imported(path, room)
+        if name not in allowed
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_check_sees_a_wrong_arrow(tmp_path):
+    (tmp_path / "riccati").mkdir()
+    file = tmp_path / "riccati" / "bad.py"
+    file.write_text("from ..ocp import Problem\nfrom .. import dynamics\nfrom .problem import Stage\nimport casadi\n")
+    assert {name for _, name in imported(file, "riccati", tmp_path)} == {"ocp", "dynamics", "casadi"}
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    """`import trisweep` and the Riccati room leave casadi, llvmlite and the plotting packages alone."""
+    heavy = ("casadi", "llvmlite", "matplotlib", "scipy", "rich")
+    code = f"import sys, trisweep, trisweep.riccati; print([m for m in {heavy} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_first_solution_needs_neither_pictures_nor_tables():
+    """Plots, pages, tables and other readers are imported by who asks for them."""
+    late = ("matplotlib", "plotly", "rich", "scipy", "mujoco")
+    code = (
+        "import sys, trisweep as ts; ocp = ts.Problem(steps=5, step=0.1); arm = ts.robot('iiwa14'); "
+        "x, u = ocp.state('x'), ocp.control('u'); ocp.derivative(x=u); ocp.minimize(u**2); "
+        "ocp.constrain('end', x, equals=1, at='end'); assert ocp.build().solve().solved; "
+        f"print([m for m in {late} if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,25 @@
+"""Every exception that Trisweep raises for misuse: a sentence with the object, its value and what was expected.
+
+Mathematics that fails is no exception but a status, see `trisweep.ocp`. This file imports nothing, and every room may
+import it.
+"""
+
+
+class TrisweepError(ValueError):
+    """The base of all of them: `except TrisweepError` catches whatever was said wrongly."""
+
+
+class ModelError(TrisweepError):
+    """A robot, a state of it or a constraint on it is wrong."""
+
+
+class ProblemError(TrisweepError):
+    """An optimal-control or linear-quadratic problem, or what was given to solve it, is wrong."""
+
+
+class NodeError(TrisweepError):
+    """An implicit node or its derivatives are misused."""
+
+
+class CompileError(TrisweepError):
+    """A function cannot be turned into machine code."""

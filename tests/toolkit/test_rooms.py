@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCIENTIFIC = {"numpy", "scipy"}
+EVERYWHERE = {"numpy", "scipy", "errors", *sys.stdlib_module_names}
 MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
@@ -28,27 +28,45 @@ MAY_IMPORT = {
     },
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
 }
+# Allowed under `if TYPE_CHECKING:` only: the names of data that is handed over, of figures that come back.
+AS_DATA = {"drawing": {"dynamics", "ocp"}, "dynamics": {"matplotlib"}, "ocp": {"matplotlib"}}
 FOLDER = {"toolkit": "toolkit/trisweep"}
 
 
 def imported(path, room, root=ROOT):
-    """The rooms and packages that a file imports, as (line, name); its own room is left out."""
+    """The rooms and packages that a file imports, as (line, name); its own room is left out, and what it may import as
+    data where it does no more than that.
+    """
     depth = len(path.relative_to(root / FOLDER.get(room, room)).parts)
     up_to_rooms = depth if room == "toolkit" else depth + 1
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name.split(".")[0]) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield node.lineno, node.module.split(".")[0]
-        elif isinstance(node, ast.ImportFrom) and node.level == up_to_rooms:
-            names = [node.module] if node.module else [alias.name for alias in node.names]
-            rooms = {name.split(".")[0] for name in names}
-            yield from ((node.lineno, name) for name in rooms if name in MAY_IMPORT and name != room)
+    tree = ast.parse(path.read_text())
+    for_types = {id(node) for block in ast.walk(tree) if _for_types(block) for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        for name in _names(node, up_to_rooms):
+            own = name == room or (room == "toolkit" and getattr(node, "level", 0) and name not in MAY_IMPORT)
+            if not own and not (id(node) in for_types and name in AS_DATA.get(room, ())):
+                yield node.lineno, name
+
+
+def _for_types(node):
+    """True for a block `if TYPE_CHECKING:`."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _names(node, up_to_rooms):
+    """The rooms and packages that a statement imports."""
+    if isinstance(node, ast.Import):
+        return {alias.name.split(".")[0] for alias in node.names}
+    if isinstance(node, ast.ImportFrom) and node.level == 0:
+        return {node.module.split(".")[0]}
+    if isinstance(node, ast.ImportFrom) and node.level == up_to_rooms:
+        return {node.module.split(".")[0]} if node.module else {alias.name for alias in node.names}
+    return set()
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
 def test_a_room_imports_only_what_lies_below_it(room):
-    allowed = MAY_IMPORT[room] | SCIENTIFIC | set(sys.stdlib_module_names)
+    allowed = MAY_IMPORT[room] | EVERYWHERE
     files = sorted((ROOT / FOLDER.get(room, room)).rglob("*.py"))
     assert files
     wrong = [
@@ -65,6 +83,15 @@ def test_the_check_sees_a_wrong_arrow(tmp_path):
     file = tmp_path / "riccati" / "bad.py"
     file.write_text("from ..ocp import Problem\nfrom .. import dynamics\nfrom .problem import Stage\nimport casadi\n")
     assert {name for _, name in imported(file, "riccati", tmp_path)} == {"ocp", "dynamics", "casadi"}
+
+
+def test_what_is_handed_over_may_be_named_in_types_alone(tmp_path):
+    (tmp_path / "drawing").mkdir()
+    file = tmp_path / "drawing" / "page.py"
+    file.write_text("from ..errors import ModelError\nif TYPE_CHECKING:\n    from ..dynamics import Model\n")
+    assert [name for _, name in imported(file, "drawing", tmp_path)] == ["errors"]
+    file.write_text("def page():\n    from ..dynamics import Model\n")
+    assert [name for _, name in imported(file, "drawing", tmp_path)] == ["dynamics"]
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():

@@ -7,7 +7,7 @@ BIN    := $(CURDIR)/$(VENV)/bin
 CORE   := pyproject.toml native/CMakeLists.txt $(wildcard native/src/*/*)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint format bench asan clean
+.PHONY: demo test lint types format bench asan clean
 
 demo: $(VENV)/.installed
 	@echo "== demo"
@@ -21,6 +21,14 @@ lint: $(VENV)/.installed-test
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+# The checker wants folders with the names that are imported: build/types/trisweep links to the rooms.
+ROOMS := native riccati adjoint dynamics drawing ocp problems
+types: $(VENV)/.installed-test
+	@echo "== types"
+	@rm -rf build/types/trisweep && mkdir -p build/types/trisweep
+	@ln -s $(CURDIR)/toolkit/trisweep/*.py $(addprefix $(CURDIR)/,$(ROOMS)) build/types/trisweep
+	@set -o pipefail; $(BIN)/mypy | sed 's#^build/types/trisweep/##'
 
 format: $(VENV)/.installed-test
 	@$(BIN)/ruff check --fix .

@@ -159,9 +159,9 @@ def why_not_ltl(counts: dict) -> str:
     Turn.congruence = short
     return (
         f"On the iiwa LTL ({counts['LTL']:,}) and PV-OSIM ({counts['PV-OSIM']:,}) are level, where Sathya 2024a has "
-        f"LTL ahead. With inertias turned by two plain products it is LTL {plain['LTL']:,}, PV-OSIM {plain['PV-OSIM']:,}, "
-        "the order of Sathya 2024a: the shorter congruence of a plane rotation saves more on articulated than on rigid "
-        "inertias."
+        f"LTL ahead. With inertias turned by two plain products it is LTL {plain['LTL']:,}, "
+        f"PV-OSIM {plain['PV-OSIM']:,}, the order of Sathya 2024a: the shorter congruence of a plane rotation saves "
+        "more on articulated than on rigid inertias."
     )
 
 
@@ -226,10 +226,10 @@ def squares(folder: Path) -> None:
     say("\nslopes: " + ", ".join(f"{key} {slope(sizes, y):.2f}" for key, y in curves.items()))
     draw(folder, "every_link", sizes, curves, "links", logarithmic=True)
     say(
-        "\nWith every link welded EFPA needs less than PV-OSIMr here, in Sathya 2024b more: the exponents are the same, "
-        "but a joint passes a column of forces or accelerations in about 27 operations in its own frame, while PV-OSIMr "
-        "multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the propagator "
-        "is cheaper."
+        "\nWith every link welded EFPA needs less than PV-OSIMr here, in Sathya 2024b more: the exponents are the "
+        "same, but a joint passes a column of forces or accelerations in about 27 operations in its own frame, while "
+        "PV-OSIMr multiplies it by a dense 6 x 6 propagator (66), here for a single joint. From three joints on the "
+        "propagator is cheaper."
     )
 
 

@@ -9,16 +9,16 @@
 from ..errors import ProblemError
 from .factorization import Factorization, factorize
 from .problem import LQProblem, RightHandSide, Stage
-from .solution import CostToGo, Gain, Solution
+from .solution import CostToGo, Gain, LQSolution
 
 __all__ = [
     "CostToGo",
     "Factorization",
     "Gain",
     "LQProblem",
+    "LQSolution",
     "ProblemError",
     "RightHandSide",
-    "Solution",
     "Stage",
     "factorize",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ProblemError
 from ..native import core
 from .problem import Array, LQProblem, RightHandSide
-from .solution import CostToGo, Gain, Solution
+from .solution import CostToGo, Gain, LQSolution
 
 # An equality takes part in a contradiction when its weight times the size of its row exceeds this share of the largest.
 CONFLICT_SHARE = 1e-6
@@ -51,7 +51,7 @@ class Factorization:
         failed = self._core.factor()
         self._indefinite: tuple[int, ...] = (failed,) if failed >= 0 else ()
 
-    def solve(self, right_hand_side: RightHandSide | None = None) -> Solution:
+    def solve(self, right_hand_side: RightHandSide | None = None) -> LQSolution:
         """Solve for the problem's own vectors, or for others with the same shapes."""
         problem = self.problem
         if right_hand_side is not None:
@@ -71,7 +71,7 @@ class Factorization:
         costates = _cut(costates, nx)
         if problem.initial_state is None:
             costates[0] = np.zeros(0)
-        return Solution(
+        return LQSolution(
             status=status,
             stages_at_fault=(),
             x=x,
@@ -116,7 +116,7 @@ def _cut(flat: Array, sizes: list[int]) -> list[Array]:
     return np.split(flat, np.cumsum(sizes)[:-1])
 
 
-def _unsolved(problem: LQProblem, status: str, stages: tuple[int, ...]) -> Solution:
+def _unsolved(problem: LQProblem, status: str, stages: tuple[int, ...]) -> LQSolution:
     def unknown(sizes):
         return [np.full(size, np.nan) for size in sizes]
 
@@ -124,7 +124,7 @@ def _unsolved(problem: LQProblem, status: str, stages: tuple[int, ...]) -> Solut
     costates = unknown(nx)
     gains = [Gain(*unknown([(s.nu, s.nx), s.nu])) for s in problem.stages]
     cost_to_go = [CostToGo(*unknown([(n, n), n, (0, n), 0])) for n in nx]
-    return Solution(
+    return LQSolution(
         status=status,
         stages_at_fault=stages,
         x=unknown(nx),

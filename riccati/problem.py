@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import ProblemError
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from .solution import LQSolution
 
 Array = NDArray[np.float64]
 
@@ -176,7 +176,7 @@ class LQProblem:
             other.initial_state = _array("initial_state", vectors.initial_state, self.initial_state.shape)
         return other
 
-    def solve(self) -> Solution:
+    def solve(self) -> LQSolution:
         """The solution; the same as `factorize(problem).solve()`."""
         from .factorization import factorize
 

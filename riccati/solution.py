@@ -41,7 +41,7 @@ ADVICE = {
 
 
 @dataclass(frozen=True)
-class Solution:
+class LQSolution:
     """One vector a stage of everything; all NaN unless the status is "solved" or "inaccurate".
 
     status: "solved", "indefinite", "inconsistent" or "inaccurate"

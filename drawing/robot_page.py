@@ -6,15 +6,13 @@ or no shapes at all, by sticks from joint to joint.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..dynamics.free.kinematics import body_poses
-from ..dynamics.free.tree_motion import transforms
-from ..errors import ModelError
-from .triangles import Surface, ball, joined, rod, surface_of
+from .triangles import Pose, Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
     from ..dynamics.model import Model
@@ -26,35 +24,24 @@ PATH_COLOUR = "#0072b2"
 CAMERA = {"eye": {"x": 1.1, "y": -1.1, "z": 0.55}, "center": {"x": 0.0, "y": 0.0, "z": -0.08}}
 
 
-def animate(model: Model, times: np.ndarray, q: np.ndarray, path: str | Path, title: str = "") -> Path:
-    """Write the page for configurations q (n, nq) at times (n,), s."""
-    times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
-    if q.ndim != 2 or q.shape[1] != model.nq or times.shape != q.shape[:1] or not len(times):
-        raise ModelError(
-            f"animate: q has shape {q.shape} and times {times.shape}, expected (n, {model.nq}) and (n,) with n > 0"
-        )
-    if not np.isfinite(q).all():
-        raise ModelError("animate: q has an entry that is not finite, expected numbers")
-    shown = _shown(times)
-    times, places = times[shown], [_placed(model, row) for row in q[shown]]
-    parts = _parts(model, places[0])
-    ends = np.array([[R @ p + t for R, t, p in _tips(model, place)] for place in places])
+def frames(times: np.ndarray) -> list[int]:
+    """Which of the times (n,), s, become frames: all, or those that lie next to an even spacing."""
+    count = int(min(len(times), FRAMES, max(2, np.ceil(FRAMES_A_SECOND * (times[-1] - times[0])) + 1)))
+    return np.unique(np.round(np.linspace(0, len(times) - 1, count)).astype(int)).tolist()
+
+
+def write_page(path: str | Path, title: str, model: Model, times: np.ndarray, poses: Sequence[list[Pose]]) -> Path:
+    """Write the page: at each of the times (n,), s, the poses of all bodies in the world, the world's own last."""
+    parts, leaves = _parts(model, poses[0]), _leaves(model)
+    ends = np.array([[at[body][0] @ arm + at[body][1] for body, arm in leaves] for at in poses])
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure = _figure([joined(parts, place) for place in places], ends, times, title or model.name)
+    figure = _figure([joined(parts, at) for at in poses], ends, times, title)
     figure.write_html(path, include_plotlyjs=True, auto_play=False, full_html=True, default_height="95vh")
     return path
 
 
-Place = list[tuple[np.ndarray, np.ndarray]]  # rotation (3, 3) and position (3,) of every body, the world last
-
-
-def _placed(model: Model, q: np.ndarray) -> Place:
-    poses = body_poses(model, transforms(model, model.normalise(q)[:, None]))
-    return [*((np.asarray(X.R), np.asarray(X.p).ravel()) for X in poses), (np.eye(3), np.zeros(3))]
-
-
-def _parts(model: Model, start: Place) -> list[tuple[int, Surface]]:
+def _parts(model: Model, start: list[Pose]) -> list[tuple[int, Surface]]:
     """What to draw: bodies' numbers (-1: the world) and surfaces in their frames."""
     parts, missing = [], not model.shapes
     for shape in model.shapes:
@@ -67,7 +54,7 @@ def _parts(model: Model, start: Place) -> list[tuple[int, Surface]]:
     return parts + (_sticks(model, start) if missing else [])
 
 
-def _sticks(model: Model, start: Place) -> list[tuple[int, Surface]]:
+def _sticks(model: Model, start: list[Pose]) -> list[tuple[int, Surface]]:
     positions = np.array([p for _, p in start])
     radius = 0.012 * max(float(np.linalg.norm(np.ptp(positions, axis=0))), 0.1)
     sticks = []
@@ -83,13 +70,9 @@ def _sticks(model: Model, start: Place) -> list[tuple[int, Surface]]:
 
 
 def _leaves(model: Model) -> list[tuple[int, np.ndarray]]:
-    """The bodies that carry no other, each with the place of its last link."""
+    """The bodies that carry no other, each with the position of its last link on it."""
     last = {frame.body: np.asarray(frame.placement.p).ravel() for frame in model.frames.values()}
     return [(i, last.get(i, np.zeros(3))) for i in range(model.size) if i not in model.parents]
-
-
-def _tips(model: Model, place: Place) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    return [(*place[body], arm) for body, arm in _leaves(model)]
 
 
 def _figure(surfaces: list[Surface], ends: np.ndarray, times: np.ndarray, title: str):
@@ -124,12 +107,6 @@ def _figure(surfaces: list[Surface], ends: np.ndarray, times: np.ndarray, title:
         sliders=[_slider(times)],
     )
     return figure
-
-
-def _shown(times: np.ndarray) -> list[int]:
-    """The times that become frames: all, or those that lie next to an even spacing."""
-    count = int(min(len(times), FRAMES, max(2, np.ceil(FRAMES_A_SECOND * (times[-1] - times[0])) + 1)))
-    return np.unique(np.round(np.linspace(0, len(times) - 1, count)).astype(int)).tolist()
 
 
 def _xyz(points: np.ndarray) -> dict[str, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 AROUND, UP = 24, 12  # cuts of a round body along its equator and from pole to pole
 GREY = (0.7, 0.7, 0.7)
+
+Pose: TypeAlias = tuple[np.ndarray, np.ndarray]  # rotation (3, 3) and position (3,), m
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +78,9 @@ def merged(surfaces: list[Surface]) -> Surface:
     )
 
 
-def joined(parts: list[tuple[int, Surface]], places: list[tuple[np.ndarray, np.ndarray]]) -> Surface:
-    """Surfaces on bodies as one, with the bodies where `places` (rotation, position) puts them."""
-    return merged([surface.moved(*places[body]) for body, surface in parts])
+def joined(parts: list[tuple[int, Surface]], poses: list[Pose]) -> Surface:
+    """Surfaces on bodies as one, with the bodies at their poses."""
+    return merged([surface.moved(*poses[body]) for body, surface in parts])
 
 
 def _ring(radius: float, height: float) -> np.ndarray:

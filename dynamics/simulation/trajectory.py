@@ -13,6 +13,7 @@ import numpy as np
 from ..algebra.spatial import placement
 from ..constraints.closure_error import displacement, pose, target_pose
 from ..constraints.constraint import Constraint
+from .animation import animate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -141,6 +142,4 @@ class Trajectory:
 
     def animate(self, path: str | Path) -> Path:
         """Write the motion as a stand-alone HTML page."""
-        from ...drawing.robot_page import animate
-
         return animate(self.model, self.times, self.q, path, f"{self.model.name}: {self.status}, {self.times[-1]:g} s")

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import nodes_of
-from ...drawing.robot_page import animate as draw
+from ...dynamics.simulation.animation import animate as draw
 from ...errors import ProblemError
 from ..statement.variables import same
 

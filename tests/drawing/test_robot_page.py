@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 import pytest
-from trisweep.drawing.robot_page import _parts, _placed
+from trisweep.drawing.robot_page import _parts
 from trisweep.drawing.triangles import AROUND, joined, surface_of
 from trisweep.dynamics import Shape, random_tree
 from trisweep.dynamics.algebra.spatial import placement
+from trisweep.dynamics.simulation.animation import world_poses
 from trisweep.ocp import Problem, ProblemError
 from trisweep.problems.robot import robot
 
@@ -42,8 +43,8 @@ def test_a_capsule_has_its_caps_beyond_its_length():
 
 def test_shapes_follow_their_links():
     arm, q = robot("iiwa14"), np.array([0.3, -0.5, 0.2, 1.0, -0.4, 0.6, 0.1])
-    place = _placed(arm, q)
-    drawn = joined(_parts(arm, place), place).vertices.reshape(len(arm.shapes), -1, 3)
+    poses = world_poses(arm, q)
+    drawn = joined(_parts(arm, poses), poses).vertices.reshape(len(arm.shapes), -1, 3)
     for shape, vertices in zip(arm.shapes, drawn):
         R, p = arm.link_pose(q, shape.link)
         centre = R @ np.asarray(shape.placement.p).ravel() + p

@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
     "adjoint": {"casadi"},
-    "drawing": {"matplotlib", "plotly", "dynamics", "ocp"},
+    "drawing": {"matplotlib", "plotly"},
     "dynamics": {"casadi", "mujoco", "rich", "riccati", "adjoint", "native", "drawing"},
     "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
     "problems": {

@@ -6,16 +6,16 @@ What they know of the problem is `casadi_backend`'s program; what is said of the
 from __future__ import annotations
 
 from time import perf_counter
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
 
 from ...errors import ProblemError
-from ..stages.layout import KINDS
 from ..stages.transcription import Transcription
 from .nonlinear_program import assemble
 from .settings import Settings
-from .solver import PARTS, Solver
+from .solver import Solver
 from .warm_start import Start
 
 STATUSES = {
@@ -98,22 +98,23 @@ class RivalSolver(Solver):
         y[program.places] = np.where(program.kinds == "d", -1.0, 1.0) * np.array(found["lam_g"]).ravel()
         z, w = np.empty(len(order)), np.empty(len(order))
         z[order], w[order] = np.array(found["x"]).ravel(), np.array(found["lam_x"]).ravel()
-        result = {
-            "z": z,
-            **{name: y[self.layout.kind(kind)] for name, kind in zip(PARTS, KINDS)},
-            "lower": np.maximum(-w, 0.0),
-            "upper": np.maximum(w, 0.0),
-            "of_stages": of_stages,
-            "row_scale": np.ones(len(y)),
-            "objective_scale": 1.0,
-            "fault": (-1, -1, -1),
-            "iterations": int(stats["iter_count"]),
-            "seconds": seconds,
-            "seconds_functions": sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
-            "seconds_linear": float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
-            "evaluations": int(stats.get("n_call_nlp_f", 0)),
-            "differentiations": int(stats.get("n_call_nlp_hess_l", 0)),
-            "factorizations": int(stats["iter_count"]),
-        }
-        sizes = zip(self.transcription.nu, self.transcription.nx)
-        return status, result, [], [np.full(size, np.nan) for size in sizes]
+        nu, nx = self.transcription.nu, self.transcription.nx
+        return SimpleNamespace(
+            status=SimpleNamespace(name=status),
+            z=z,
+            w=w,
+            y=y,
+            row_scale=np.ones(len(y)),
+            objective_scale=1.0,
+            stage_parameters=of_stages,
+            gains=np.full(np.dot(nu, nx), np.nan),
+            records=[],
+            iterations=int(stats["iter_count"]),
+            seconds=seconds,
+            seconds_functions=sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
+            seconds_linear=float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
+            evaluations=int(stats.get("n_call_nlp_f", 0)),
+            differentiations=int(stats.get("n_call_nlp_hess_l", 0)),
+            factorizations=int(stats["iter_count"]),
+            fault=(-1, -1, -1),
+        )

@@ -17,7 +17,7 @@ from ..answer.diagnosis import find_fault
 from ..answer.iteration import Iteration
 from ..answer.report import LiveTable
 from ..answer.solution import Solution, Statistics
-from ..stages.layout import KINDS, layout_of
+from ..stages.layout import layout_of
 from ..stages.stages import Block
 from ..stages.transcription import Transcription, transcribe
 from ..statement.problem import Problem
@@ -28,11 +28,6 @@ from .warm_start import Start
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 BACKENDS = ("native", "ipopt", "fatrop")
-STATUSES = (
-    "solved", "infeasible", "iteration limit", "time limit", "interrupted", "not finite", "stalled", "unbounded",
-    "not minimal",
-)  # fmt: skip
-PARTS = ("dynamics", "equalities", "inequalities")  # what the core calls the parts of y
 
 
 def build(problem: Problem, hessian: str, backend: str) -> Solver:
@@ -72,17 +67,7 @@ class Solver:
             for block, pair in zip(transcription.blocks, self.functions)
         ]
         self._recentrings = []  # kept alive: the core knows only addresses
-        self._core = core.InteriorPoint(
-            transcription.nx,
-            transcription.nu,
-            transcription.count("equalities"),
-            transcription.count("inequalities"),
-            transcription.parents,
-            [self._core_block(*each) for each in zip(transcription.blocks, self.functions, self.compiled)],
-            self._core_charts(),
-            sum(span.shared for span in self.layout.phases),
-            self.layout.size_own,
-        )
+        self._core = core.Solver(self._core_structure())
         self._core.set_bounds(*self._bounds)
         evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
         self._conditions = Conditions(transcription, self.layout, evaluators)
@@ -120,26 +105,30 @@ class Solver:
         with self._lock:
             self._solving_thread = get_ident()
             try:
-                status, result, records, gains = self._run(
-                    z, shared, of_stages, settings, warm_start, _watcher(settings, callback)
-                )
+                result = self._run(z, shared, of_stages, settings, warm_start, _watcher(settings, callback))
             finally:
                 self._solving_thread = None
-        return self._solution(status, result, records, gains, settings, shared)
+        return self._solution(result, settings, shared)
 
     def _run(self, z, shared, of_stages, settings: Settings, warm_start: Start | None, watcher):
-        """Status, what the core says of the point, a record an iteration, a gain a step."""
+        """What the core says of the point where it ended; see native/src/ocp/result.hpp."""
         self._core.set_parameters(shared, of_stages)
         self._core.set_guess(z)
         if warm_start is not None:
-            y, w = warm_start.point.y, warm_start.point.w
-            parts = (y[self.layout.kind(kind)] for kind in KINDS)
-            self._core.set_multipliers(*parts, np.maximum(-w, 0.0), np.maximum(w, 0.0))
-        status = STATUSES[self._core.solve(_core_settings(settings, warm_start is not None), watcher)]
-        gains = [self._core.gain(k) for k in range(self.transcription.stages)]
-        return status, self._core.result(), [Iteration(*row) for row in self._core.records()], gains
+            self._core.set_multipliers(warm_start.point.y, warm_start.point.w)
+        return self._core.solve(_core_settings(settings, warm_start is not None), watcher)
 
     # --- the core's view
+
+    def _core_structure(self):
+        transcription, made = self.transcription, core.Structure()
+        made.nx, made.nu, made.parent = transcription.nx, transcription.nu, transcription.parents
+        made.equalities, made.inequalities = transcription.count("equalities"), transcription.count("inequalities")
+        made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions, self.compiled)]
+        made.charts = self._core_charts()
+        made.parameters = sum(span.shared for span in self.layout.phases)
+        made.stage_parameters = self.layout.size_own
+        return made
 
     def _core_block(self, block: Block, functions: tuple[ca.Function, ca.Function], compiled):
         values, derivatives = compiled
@@ -196,55 +185,69 @@ class Solver:
         evaluators = [plain_evaluator(block) for block in self.transcription.blocks]
         return Conditions(self.transcription, self.layout, evaluators)
 
-    def _solution(self, status, result, records, gains, settings, shared) -> Solution:
-        y = np.concatenate([result[part] for part in PARTS])
-        point = Point(result["z"], y, result["upper"] - result["lower"], shared, result["of_stages"])
+    def _solution(self, result, settings, shared) -> Solution:
+        point = Point(result.z, result.y, result.w, shared, result.stage_parameters)
+        status = result.status.name.replace("_", " ")
         measured = self._conditions.measure(point)
-        scales = result["row_scale"], result["objective_scale"]
-        reason = doubt(measured, point, *scales, settings.tolerance) if status == "solved" else ""
+        reason = ""
+        if status == "solved":
+            reason = doubt(measured, point, result.row_scale, result.objective_scale, settings.tolerance)
         fault = None
         if status == "not finite":
-            fault = find_fault(self._conditions, point, result["fault"])
+            fault = find_fault(self._conditions, point, result.fault)
         statistics = Statistics(
-            iterations=result["iterations"],
-            seconds=result["seconds"],
-            seconds_functions=result["seconds_functions"],
-            seconds_linear=result["seconds_linear"],
-            evaluations=result["evaluations"],
-            differentiations=result["differentiations"],
-            factorizations=result["factorizations"],
+            iterations=result.iterations,
+            seconds=result.seconds,
+            seconds_functions=result.seconds_functions,
+            seconds_linear=result.seconds_linear,
+            evaluations=result.evaluations,
+            differentiations=result.differentiations,
+            factorizations=result.factorizations,
             build_seconds=self.build_seconds,
         )
         return Solution(
             status="stalled" if reason else status,
-            all_gains=tuple(np.array(gains[span.first : span.first + span.steps]) for span in self.layout.phases),
+            all_gains=self._gains(result.gains),
             statistics=statistics,
             tolerance=settings.tolerance,
             layout=self.layout,
             point=point,
             measured=measured,
-            records=records,
+            records=[_iteration(record) for record in result.records],
             fault=fault,
             doubt=reason,
             solver=self,
         )
 
+    def _gains(self, gains: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Of every phase: K (steps, nu, nx), from those of all stages in a row."""
+        sizes = zip(self.transcription.nu, self.transcription.nx)
+        at = np.cumsum([0, *(nu * nx for nu, nx in sizes)])
+        return tuple(
+            gains[at[span.first] : at[span.first + span.steps]].reshape(span.steps, span.nu, span.nx)
+            for span in self.layout.phases
+        )
 
-def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None) -> Callable[[tuple], bool] | None:
-    """What the core calls with the row of every iteration; None where nobody asked."""
+
+def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None) -> Callable[[object], bool] | None:
+    """What the core calls with the record of every iteration; None where nobody asked."""
     if callback is not None and not callable(callback):
         raise ProblemError(f"solve: callback is {callback!r}, expected a function of an Iteration")
     if callback is None and not settings.log:
         return None
     table = LiveTable() if settings.log else None
 
-    def watch(row: tuple) -> bool:
-        iteration = Iteration(*row)
+    def watch(record: object) -> bool:
+        iteration = _iteration(record)
         if table is not None:
             table.add(iteration)
         return callback is not None and bool(callback(iteration))
 
     return watch
+
+
+def _iteration(record: object) -> Iteration:
+    return Iteration(*(getattr(record, name) for name in Iteration._fields))
 
 
 def _core_settings(settings: Settings, warm_start: bool):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from support.ipopt import Ipopt
 from support.ocp_problems import integrator_chain, needs_rivals, out_of_reach, rest_to_rest, swing_up
+from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Settings
+from trisweep.ocp.solve.solver import _core_settings
 from trisweep.problems import task as ready
 
 
@@ -288,6 +290,12 @@ def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
     again = solver.solve(depth=1.0, goal=1.0)
     assert good.status == again.status == "solved"
     np.testing.assert_array_equal(good.x, again.x)
+
+
+def test_the_defaults_of_the_settings_are_those_of_the_core():
+    given, plain = _core_settings(Settings(), warm_start=False), core.Settings()
+    for name in ("tolerance", "iterations", "seconds", "initial_barrier", "adaptive", "threads", "warm_start"):
+        assert getattr(given, name) == getattr(plain, name), name
 
 
 def test_limits_of_iterations_and_time():

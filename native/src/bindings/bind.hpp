@@ -31,6 +31,6 @@ inline void expect(bool condition, const std::string& sentence) {
 
 void bind_kernels(nb::module_& m);
 void bind_riccati(nb::module_& m);
-void bind_interior_point(nb::module_& m);
+void bind_solver(nb::module_& m);
 
 }  // namespace trisweep

@@ -22,5 +22,5 @@ NB_MODULE(TRISWEEP_CORE, m) {
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
     trisweep::bind_riccati(m);
-    trisweep::bind_interior_point(m);
+    trisweep::bind_solver(m);
 }

@@ -3,7 +3,6 @@
 // Equation numbers are that paper's.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <limits>
 
@@ -11,37 +10,14 @@
 #include "adaptive_barrier.hpp"
 #include "barrier.hpp"
 #include "program.hpp"
+#include "record.hpp"
 #include "refinement.hpp"
 #include "regularization.hpp"
 #include "settings.hpp"
+#include "status.hpp"
 #include "watchdog.hpp"
 
 namespace trisweep {
-
-enum class Status { solved, infeasible, iterations, seconds, interrupted, not_finite, stalled, unbounded, not_minimal, restored, outgrown };
-
-struct Record {
-    int iteration;
-    double objective, infeasibility, dual_infeasibility, complementarity, mu, step, delta, alpha_primal, alpha_dual;
-    int trials;
-    char kind;  // f: Armijo on the objective, h: less violation, s: second-order correction, w: watchdog, r: restoration, t: tiny
-};
-
-struct Times {
-    double functions = 0.0, linear = 0.0;
-    int evaluations = 0, differentiations = 0, factorizations = 0;
-};
-
-class Stopwatch {
-public:
-    explicit Stopwatch(double& total) : total(total), begin(clock::now()) {}
-    ~Stopwatch() { total += std::chrono::duration<double>(clock::now() - begin).count(); }
-    using clock = std::chrono::steady_clock;
-
-private:
-    double& total;
-    clock::time_point begin;
-};
 
 class InteriorPoint {
 public:
@@ -94,8 +70,8 @@ public:
             if (error(0.0) <= settings.tolerance) return curves_down() ? Status::not_minimal : Status::solved;
             if (largest_size(program.size_v, v) > DIVERGED) return Status::unbounded;
             if (good_enough()) return Status::restored;
-            if (iteration >= settings.iterations) return Status::iterations;
-            if (Stopwatch::clock::now() > deadline) return Status::seconds;
+            if (iteration >= settings.iterations) return Status::iteration_limit;
+            if (Stopwatch::clock::now() > deadline) return Status::time_limit;
             if (enough || interrupted()) return Status::interrupted;
             update_barrier();
             const bool found = find_direction();

@@ -44,6 +44,11 @@ struct Chart {
     std::int64_t work = 0;
 };
 
+// Where a number was not finite: which row of which block (-1: a derivative), and the stage.
+struct Fault {
+    int block = -1, stage = -1, row = -1;
+};
+
 // Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
 struct Values {
     double objective;
@@ -70,6 +75,9 @@ public:
             size_c += padded(inequalities[k]);
         }
         arena.build([this](Arena& a) { lay_out(a); });
+        dynamics_scale = row_scale;
+        equality_scale = dynamics_scale + riccati.size_x;
+        inequality_scale = equality_scale + riccati.size_g;
         for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
         opened_by.assign(riccati.stages.size(), -1);
         for (std::size_t i = this->blocks.size(); i-- > 0;)
@@ -84,7 +92,7 @@ public:
         for (std::vector<double>& each : work) each.resize(most_work);
     }
 
-    // Values at z. False where one of them is not a finite number; `faulty_*` then say which.
+    // Values at z. False where one of them is not a finite number; `fault` then says which.
     bool evaluate(const double* z, Values& out) {
         out.objective = 0.0;
         double lost = 0.0;
@@ -112,7 +120,7 @@ public:
     }
 
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
-    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; `faulty_row` is then -1.
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; the row of `fault` is then -1.
     bool differentiate(const double* z, const Multipliers& m) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
@@ -137,7 +145,7 @@ public:
                 while (!faulty(k, k + 1)) ++k;
                 return k;
             });
-            if (finite && !here) faulty_block = int(i), faulty_stage = block.first + first_fault.load(), faulty_row = -1;
+            if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};
             finite &= here;
         }
         return finite;
@@ -168,8 +176,9 @@ public:
     double *parameters, *stage_parameters;  // shared; of all stages in a row
     double* gradient;                       // of the objective, along z
     double objective_scale = 1.0;
-    double *dynamics_scale, *equality_scale, *inequality_scale;
-    int faulty_block = -1, faulty_stage = -1, faulty_row = -1;
+    double* row_scale;                      // of all rows: dynamics, equalities, inequalities
+    double *dynamics_scale, *equality_scale, *inequality_scale;  // its parts
+    Fault fault;                            // the last one that was met
 
 private:
     // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
@@ -184,9 +193,7 @@ private:
         parameters = a.vector(parameter_count);
         stage_parameters = a.vector(stage_parameter_count);
         gradient = a.vector(riccati.size_z);
-        dynamics_scale = a.vector(riccati.size_x);
-        equality_scale = a.vector(riccati.size_g);
-        inequality_scale = a.vector(size_c);
+        row_scale = a.vector(riccati.size_x + riccati.size_g + size_c);
         inequality_rows.resize(stages);
         for (int k = 0; k < stages; ++k) inequality_rows[k] = a.matrix(riccati.stages[k].n, inequality_count[k]);
         const auto count = blocks.size();
@@ -233,8 +240,8 @@ private:
     // The row, of the first stage at fault in block i, whose value is not finite.
     void find_row(int i) {
         const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
-        faulty_block = i, faulty_stage = blocks[i].first + first_fault.load();
-        for (faulty_row = 0; std::fabs(row[faulty_row]) <= 1e300;) ++faulty_row;
+        fault = {i, blocks[i].first + first_fault.load(), 0};
+        while (std::fabs(row[fault.row]) <= 1e300) ++fault.row;
     }
 
     // A stage's rows to where they belong, but for the objective. False where one is not finite.

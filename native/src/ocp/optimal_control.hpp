@@ -45,9 +45,7 @@ public:
     // not finite.
     bool scale(const double* z, double largest) {
         horizon.objective_scale = 1.0;
-        std::fill_n(horizon.dynamics_scale, riccati.size_x, 1.0);
-        std::fill_n(horizon.equality_scale, riccati.size_g, 1.0);
-        std::fill_n(horizon.inequality_scale, horizon.size_c, 1.0);
+        std::fill_n(horizon.row_scale, size_y, 1.0);
         bool changed;
         return scale_further(z, largest, 1.0, changed);
     }

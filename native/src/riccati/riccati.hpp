@@ -235,6 +235,12 @@ public:
         std::fill(gathered_h, gathered_h + s.n, 0.0);
         s.sweep.expand(bench, gathered_h, nullptr, nullptr);
         std::copy(gathered_h, gathered_h + s.nu, constant);
+        gain(k, K);
+    }
+
+    // K alone.
+    void gain(int k, double* K) {
+        Stage& s = stages[k];
         for (int j = 0; j < s.nx; ++j) {
             std::fill(gathered_h, gathered_h + s.n, 0.0);
             gathered_h[s.up + j] = 1.0;

@@ -1,0 +1,193 @@
+// The solver of optimal-control problems as Python sees it.
+#include "bind.hpp"
+#include "ocp/solver.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <string>
+
+namespace trisweep {
+namespace {
+
+std::span<const double> plain(const Vector& v) { return {v.data(), v.size()}; }
+
+// A vector of a result, in its own memory.
+template <std::vector<double> Result::*part>
+nb::ndarray<nb::numpy, double, nb::ndim<1>> view(Result& result) {
+    return {(result.*part).data(), {(result.*part).size()}, nb::handle()};
+}
+
+// Looks on for Python: signals, and a callback that may ask for an end. What the callback raises ends the solve too, and is
+// kept; Ctrl-C during it ends the solve as it does elsewhere.
+class PythonWatcher : public Watcher {
+public:
+    explicit PythonWatcher(nb::object callback) : callback(std::move(callback)) {}
+
+    bool watch(const Record& record) override {
+        if (callback.is_none() || raised) return false;
+        nb::gil_scoped_acquire acquire;
+        try {
+            return nb::cast<bool>(callback(record));
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
+            return true;
+        }
+    }
+
+    bool interrupted() override {
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() == 0) return false;
+        PyErr_Clear();
+        return true;
+    }
+
+    std::exception_ptr raised;
+
+private:
+    nb::object callback;
+};
+
+Result solve(Solver& solver, const Settings& settings, nb::object callback) {
+    PythonWatcher watcher(std::move(callback));
+    const Result* result;
+    {
+        nb::gil_scoped_release release;
+        result = &solver.solve(settings, watcher);
+    }
+    if (watcher.raised) std::rethrow_exception(watcher.raised);
+    return *result;
+}
+
+void bind_structure(nb::module_& m) {
+    nb::class_<Block>(m, "Block", "One compiled function on a run of stages; see native/src/ocp/horizon.hpp.")
+        .def(nb::init<>())
+        .def_rw("first", &Block::first)
+        .def_rw("count", &Block::count)
+        .def_rw("child", &Block::child)
+        .def_rw("at_shared", &Block::at_shared)
+        .def_rw("at_own", &Block::at_own)
+        .def_rw("own_stride", &Block::own_stride)
+        .def_rw("at_following", &Block::at_following)
+        .def_rw("following_stride", &Block::following_stride)
+        .def_rw("objective", &Block::objective)
+        .def_rw("next", &Block::next)
+        .def_rw("equalities", &Block::equalities)
+        .def_rw("inequalities", &Block::inequalities)
+        .def_rw("at_equality", &Block::at_equality)
+        .def_rw("at_inequality", &Block::at_inequality)
+        .def_rw("lanes", &Block::lanes)
+        .def_rw("jacobian_rows", &Block::jacobian_rows)
+        .def_rw("jacobian_columns", &Block::jacobian_columns)
+        .def_rw("hessian_rows", &Block::hessian_rows)
+        .def_rw("hessian_columns", &Block::hessian_columns)
+        .def("set_values",
+             [](Block& b, std::uintptr_t address, std::int64_t work) {
+                 b.values = reinterpret_cast<Evaluate>(address);
+                 b.values_work = work;
+             })
+        .def("set_derivatives", [](Block& b, std::uintptr_t address, std::int64_t work) {
+            b.derivatives = reinterpret_cast<Evaluate>(address);
+            b.derivatives_work = work;
+        });
+    nb::class_<Chart>(m, "Chart", "A change of coordinates on a run of stages; see native/src/ocp/horizon.hpp.")
+        .def(nb::init<>())
+        .def_rw("first", &Chart::first)
+        .def_rw("count", &Chart::count)
+        .def_rw("at_own", &Chart::at_own)
+        .def_rw("own", &Chart::own)
+        .def("set_recentre", [](Chart& c, std::uintptr_t address, std::int64_t work) {
+            c.recentre = reinterpret_cast<Evaluate>(address);
+            c.work = work;
+        });
+    nb::class_<Structure>(m, "Structure", "The stages of a problem and what is computed on them.")
+        .def(nb::init<>())
+        .def_rw("nx", &Structure::nx)
+        .def_rw("nu", &Structure::nu)
+        .def_rw("equalities", &Structure::equalities)
+        .def_rw("inequalities", &Structure::inequalities)
+        .def_rw("parent", &Structure::parent)
+        .def_rw("blocks", &Structure::blocks)
+        .def_rw("charts", &Structure::charts)
+        .def_rw("parameters", &Structure::parameters)
+        .def_rw("stage_parameters", &Structure::stage_parameters);
+}
+
+void bind_settings(nb::module_& m) {
+    nb::class_<Settings>(m, "Settings")
+        .def(nb::init<>())
+        .def_rw("tolerance", &Settings::tolerance)
+        .def_rw("iterations", &Settings::iterations)
+        .def_rw("seconds", &Settings::seconds)
+        .def_rw("initial_barrier", &Settings::initial_barrier)
+        .def_rw("bound_push", &Settings::bound_push)
+        .def_rw("adaptive", &Settings::adaptive)
+        .def_rw("threads", &Settings::threads)
+        .def_rw("warm_start", &Settings::warm_start);
+}
+
+void bind_result(nb::module_& m) {
+    nb::enum_<Status>(m, "Status", "How a solve ended.")
+        .value("solved", Status::solved)
+        .value("infeasible", Status::infeasible)
+        .value("iteration_limit", Status::iteration_limit)
+        .value("time_limit", Status::time_limit)
+        .value("interrupted", Status::interrupted)
+        .value("not_finite", Status::not_finite)
+        .value("stalled", Status::stalled)
+        .value("unbounded", Status::unbounded)
+        .value("not_minimal", Status::not_minimal);
+    nb::class_<Record>(m, "Record", "An iteration of a solve; `trisweep.ocp.Iteration` says what its fields mean.")
+        .def_ro("iteration", &Record::iteration)
+        .def_ro("objective", &Record::objective)
+        .def_ro("infeasibility", &Record::infeasibility)
+        .def_ro("dual_infeasibility", &Record::dual_infeasibility)
+        .def_ro("complementarity", &Record::complementarity)
+        .def_ro("mu", &Record::mu)
+        .def_ro("step", &Record::step)
+        .def_ro("delta", &Record::delta)
+        .def_ro("alpha_primal", &Record::alpha_primal)
+        .def_ro("alpha_dual", &Record::alpha_dual)
+        .def_ro("trials", &Record::trials)
+        .def_prop_ro("kind", [](const Record& r) { return std::string(1, r.kind); });
+    nb::class_<Result>(m, "Result", "What a solve hands back; see native/src/ocp/result.hpp.")
+        .def_ro("status", &Result::status)
+        .def_prop_ro("z", &view<&Result::z>, nb::rv_policy::reference_internal)
+        .def_prop_ro("w", &view<&Result::w>, nb::rv_policy::reference_internal)
+        .def_prop_ro("y", &view<&Result::y>, nb::rv_policy::reference_internal)
+        .def_prop_ro("row_scale", &view<&Result::row_scale>, nb::rv_policy::reference_internal)
+        .def_ro("objective_scale", &Result::objective_scale)
+        .def_prop_ro("stage_parameters", &view<&Result::stage_parameters>, nb::rv_policy::reference_internal)
+        .def_prop_ro("gains", &view<&Result::gains>, nb::rv_policy::reference_internal)
+        .def_ro("records", &Result::records)
+        .def_ro("iterations", &Result::iterations)
+        .def_ro("seconds", &Result::seconds)
+        .def_prop_ro("seconds_functions", [](const Result& r) { return r.times.functions; })
+        .def_prop_ro("seconds_linear", [](const Result& r) { return r.times.linear; })
+        .def_prop_ro("evaluations", [](const Result& r) { return r.times.evaluations; })
+        .def_prop_ro("differentiations", [](const Result& r) { return r.times.differentiations; })
+        .def_prop_ro("factorizations", [](const Result& r) { return r.times.factorizations; })
+        .def_prop_ro("fault", [](const Result& r) { return nb::make_tuple(r.fault.block, r.fault.stage, r.fault.row); });
+}
+
+}  // namespace
+
+void bind_solver(nb::module_& m) {
+    bind_structure(m);
+    bind_settings(m);
+    bind_result(m);
+    nb::class_<Solver>(m, "Solver", "The interior point on a horizon; `trisweep.ocp` is its public face.")
+        .def(nb::init<const Structure&>())
+        .def("set_parameters",
+             [](Solver& s, Vector shared, Vector of_stages) { s.set_parameters(plain(shared), plain(of_stages)); })
+        .def("set_bounds",
+             [](Solver& s, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
+                 s.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));
+             })
+        .def("set_guess", [](Solver& s, Vector z) { s.set_guess(plain(z)); })
+        .def("set_multipliers", [](Solver& s, Vector y, Vector w) { s.set_multipliers(plain(y), plain(w)); })
+        .def("solve", &solve, nb::arg("settings"), nb::arg("callback").none() = nb::none());
+}
+
+}  // namespace trisweep

@@ -1,0 +1,149 @@
+// An optimal-control problem and all that solves it: structure and functions once, then parameters, bounds, a guess and
+// perhaps multipliers for each solve. It knows nothing of who calls it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "interior_point/restoration.hpp"
+#include "packing.hpp"
+#include "result.hpp"
+#include "starting_point.hpp"
+
+namespace trisweep {
+
+// Sizes of the stages, the parent of each (-1 at the root, an earlier one elsewhere), and what is computed on them.
+struct Structure {
+    std::vector<int> nx, nu, equalities, inequalities, parent;
+    std::vector<Block> blocks;
+    std::vector<Chart> charts;
+    int parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
+};
+
+class Solver {
+public:
+    explicit Solver(const Structure& s)
+        : riccati(s.nx, s.nu, s.equalities, s.parent, true),
+          horizon(riccati, s.blocks, s.charts, s.inequalities, s.parameters, s.stage_parameters),
+          program(riccati, horizon),
+          packing(program),
+          start(program, packing),
+          point(program),
+          restoration(program) {
+        arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
+        point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
+        point.outgrown = [this] { return scale_anew(MUCH_STEEPER); };
+        result.z.resize(packing.z.size());
+        result.w.resize(packing.z.size());
+        result.y.resize(packing.y.size());
+        result.row_scale.resize(packing.y.size());
+        result.stage_parameters.resize(horizon.stage_parameter_count);
+        std::size_t gains = 0;
+        for (const Riccati::Stage& stage : riccati.stages) gains += std::size_t(stage.nu) * stage.nx;
+        result.gains.resize(gains);
+    }
+
+    void set_parameters(std::span<const double> shared, std::span<const double> of_stages) {
+        Packing::expect_size("shared parameters", shared.size(), horizon.parameter_count);
+        Packing::expect_size("parameters of the stages", of_stages.size(), horizon.stage_parameter_count);
+        std::copy(shared.begin(), shared.end(), horizon.parameters);
+        std::copy(of_stages.begin(), of_stages.end(), horizon.stage_parameters);
+    }
+
+    // What each of these takes is said in `Result` and `Packing`.
+    void set_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
+                    std::span<const double> c_high) {
+        start.set_bounds(z_low, z_high, c_low, c_high);
+    }
+    void set_guess(std::span<const double> z) { start.set_guess(z); }
+    void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
+
+    // The result stays what it is until the next solve.
+    const Result& solve(const Settings& settings, Watcher& watcher) {
+        point.settings = settings;
+        point.times = {};
+        point.iteration = 0;
+        horizon.set_threads(settings.threads);
+        result.records.clear();
+        result.records.reserve(std::size_t(std::min(settings.iterations, MOST_RESERVED)) + 2);
+        const auto watch = [&](Record record) {
+            record.objective /= horizon.objective_scale;
+            result.records.push_back(record);
+            return watcher.watch(record);
+        };
+        point.watch = std::cref(watch);
+        point.interrupted = [&watcher] { return watcher.interrupted(); };
+        const auto begin = Stopwatch::clock::now();
+        point.deadline = deadline(begin, settings.seconds);
+        program.copy_place(start_place);
+        scaled_anew = false;
+        result.status = run();
+        if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER))) {
+            scaled_anew = true;
+            program.set_place(start_place);
+            result.status = run();
+        }
+        result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
+        collect();
+        return result;
+    }
+
+private:
+    static constexpr int MOST_RESERVED = 100000;       // records
+    static constexpr double MUCH_STEEPER = 0.01, STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
+
+    static Stopwatch::clock::time_point deadline(Stopwatch::clock::time_point begin, double seconds) {
+        constexpr double FOREVER = 1e8;
+        if (seconds >= FOREVER) return Stopwatch::clock::time_point::max();
+        return begin + std::chrono::duration_cast<Stopwatch::clock::duration>(std::chrono::duration<double>(seconds));
+    }
+
+    static bool failed(Status status) { return status == Status::infeasible || status == Status::stalled; }
+
+    Status run() { return start.prepare(point, scaled_anew) ? point.run(true) : Status::not_finite; }
+
+    // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by
+    // their slopes here too, if that is by a factor below `matters`.
+    bool scale_anew(double matters) {
+        bool changed = false;
+        return !scaled_anew && program.scale_further(point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) && changed;
+    }
+
+    void collect() {
+        const double f = horizon.objective_scale;
+        for (std::size_t i = 0; i < packing.z.size(); ++i) {
+            const int at = packing.z[i];
+            result.z[i] = point.v[at];
+            result.w[i] = program.upper.dual[at] / f - program.lower.dual[at] / f;
+        }
+        for (std::size_t i = 0; i < packing.y.size(); ++i) {
+            const int at = packing.y[i];
+            result.row_scale[i] = horizon.row_scale[at];
+            result.y[i] = point.y[at] * horizon.row_scale[at] / f;
+        }
+        result.objective_scale = f;
+        std::copy_n(horizon.stage_parameters, horizon.stage_parameter_count, result.stage_parameters.begin());
+        double* K = result.gains.data();
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            riccati.gain(int(k), K);
+            K += riccati.stages[k].nu * riccati.stages[k].nx;
+        }
+        result.iterations = point.iteration;
+        result.times = point.times;
+        result.fault = horizon.fault;
+    }
+
+    Riccati riccati;
+    Horizon horizon;
+    OptimalControl program;
+    Packing packing;
+    StartingPoint start;
+    InteriorPoint point;
+    Restoration restoration;
+    Result result;
+    Arena arena;
+    double* start_place;
+    bool scaled_anew = false;
+};
+
+}  // namespace trisweep

@@ -1,0 +1,133 @@
+// Where a solve starts (Wächter and Biegler 2006, Sec. 3.6 and 3.8): the problem scaled by its derivatives, the guess moved
+// inside its bounds, slacks that meet the inequalities, multipliers by least squares or those of an earlier solution, and mu.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "interior_point/interior_point.hpp"
+#include "packing.hpp"
+
+namespace trisweep {
+
+class StartingPoint {
+public:
+    static constexpr double LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
+
+    StartingPoint(OptimalControl& program, const Packing& packing) : program(program), packing(packing) {
+        arena.build([this](Arena& a) {
+            const int n = this->program.size_v;
+            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w}) *vector = a.vector(n);
+            y = a.vector(this->program.size_y);
+        });
+    }
+
+    // Of all stages' (u, x), and of all stages' inequalities; infinite where there is none.
+    void set_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
+                    std::span<const double> c_high) {
+        std::fill_n(low, program.size_v, -INFINITY);
+        std::fill_n(high, program.size_v, INFINITY);
+        packing.unpack("z_low", z_low, packing.z, low);
+        packing.unpack("z_high", z_high, packing.z, high);
+        packing.unpack("c_low", c_low, packing.c, low);
+        packing.unpack("c_high", c_high, packing.c, high);
+    }
+
+    void set_guess(std::span<const double> z) {
+        std::fill_n(v, program.size_v, 0.0);
+        packing.unpack("z", z, packing.z, v);
+    }
+
+    // As in `Result`; used where the settings ask for a warm start.
+    void set_multipliers(std::span<const double> rows, std::span<const double> bounds) {
+        std::fill_n(y, program.size_y, 0.0);
+        std::fill_n(w, program.size_v, 0.0);
+        packing.unpack("y", rows, packing.y, y);
+        packing.unpack("w", bounds, packing.z, w);
+        packing.unpack("multipliers of inequalities", rows.last(packing.c.size()), packing.c, w);
+    }
+
+    // Bring an interior point here. `scaled`: the problem is scaled already. False where a number is not finite.
+    bool prepare(InteriorPoint& point, bool scaled) {
+        const Settings& settings = point.settings;
+        const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
+        std::copy_n(v, program.size_v, point.v);
+        program.set_bounds(low, high);
+        push_inside(program, push, 0, point.v);
+        if (!scaled && !scale(point)) return false;
+        scale_bounds(settings.tolerance);
+        if (!set_slacks(point, push)) return false;
+        if (settings.warm_start) {
+            take_multipliers(point);
+            return true;
+        }
+        for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
+        point.mu = settings.initial_barrier;
+        return point.estimate_multipliers(!scaled);
+    }
+
+private:
+    static constexpr double WARM_PUSH = 1e-8;   // inside its bounds, of a warm start
+    static constexpr double LEAST_DUAL = 1e-12;  // of a bound
+
+    bool scale(InteriorPoint& point) {
+        Stopwatch watch(point.times.functions);
+        ++point.times.evaluations;
+        ++point.times.differentiations;
+        return program.scale(point.v, LARGEST_DERIVATIVE);
+    }
+
+    // With room of the tolerance beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there).
+    void scale_bounds(double tolerance) {
+        std::copy_n(low, program.size_v, scaled_low);
+        std::copy_n(high, program.size_v, scaled_high);
+        for (int i = 0; i < program.horizon.size_c; ++i) {
+            scaled_low[program.at_slack() + i] *= program.horizon.inequality_scale[i];
+            scaled_high[program.at_slack() + i] *= program.horizon.inequality_scale[i];
+        }
+        for (int i = 0; i < program.size_v; ++i) {
+            scaled_low[i] -= tolerance;
+            scaled_high[i] += tolerance;
+        }
+        program.set_bounds(scaled_low, scaled_high);
+    }
+
+    bool set_slacks(InteriorPoint& point, double push) {
+        const int count = program.horizon.size_c;
+        double *slack = point.v + program.at_slack(), *r_c = point.r + program.at_nu();
+        std::fill_n(slack, count, 0.0);
+        if (!program.evaluate(point.v, point.f, point.r)) return false;
+        std::copy_n(r_c, count, slack);
+        push_inside(program, push, program.at_slack(), point.v);
+        for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
+        return true;
+    }
+
+    // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
+    void take_multipliers(InteriorPoint& point) {
+        const Horizon& horizon = program.horizon;
+        const double f = horizon.objective_scale;
+        for (int i = 0; i < program.size_y; ++i) point.y[i] = f * y[i] / horizon.row_scale[i];
+        double sum = 0.0;
+        program.refresh_gaps(point.v);
+        for (Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->size; ++i) {
+                if (b->there[i] == 0.0) continue;
+                const int slack = i - program.at_slack();
+                const double scale = slack < 0 ? f : f / horizon.inequality_scale[slack];
+                b->dual[i] = std::max(scale * std::max(-b->sign * w[i], 0.0), LEAST_DUAL);
+                sum += b->dual[i] * b->gap[i];
+            }
+        const int bounds = bound_count(program);
+        const double smallest = point.settings.tolerance / 10.0;
+        point.mu = std::clamp(bounds ? sum / bounds : 0.0, smallest, std::max(smallest, point.settings.initial_barrier));
+    }
+
+    OptimalControl& program;
+    const Packing& packing;
+    Arena arena;
+    double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
+    double *scaled_low, *scaled_high;
+};
+
+}  // namespace trisweep

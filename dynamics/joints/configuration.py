@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import casadi as ca
 import numpy as np
 
 from ..algebra.arrays import Array, rows
@@ -24,6 +25,12 @@ def integrate(model: Model, q: Array, v: Array) -> Array:
     """q moved along v for a unit of time, the velocity staying constant in the moving frames."""
     parts = zip(model.joints, model.q_slices, model.v_slices)
     return rows([joint.integrate(q[i, :], v[j, :]) for joint, i, j in parts])
+
+
+def rate(model: Model, q: ca.SX, v: ca.SX) -> ca.SX:
+    """q' = E(q) v (nq, 1), on symbols."""
+    d = ca.SX.sym("d", model.nv)
+    return ca.substitute(ca.jtimes(integrate(model, q, d), d, v), d, ca.SX.zeros(model.nv))
 
 
 def difference(model: Model, q0: Array, q1: Array) -> Array:

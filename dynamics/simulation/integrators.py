@@ -1,9 +1,9 @@
 """One step of time as an expression, by the name of an integrator; configurations move on their manifold.
 
-    "semi-implicit"   v+ = v + h a,  q+ = q (+) h v+                  (Sathya 2025 eqs. 54 and 55)
-    "euler"           v+ = v + h a,  q+ = q (+) h v
-    "rk4"             the classical Runge-Kutta method of order 4 on q' = E(q) v, v' = a; inside the step quaternions
-                      and (cos, sin) pairs are plain numbers, which are brought back to norm 1 at its end
+    "semi-implicit euler"   v+ = v + h a,  q+ = q (+) h v+                  (Sathya 2025 eqs. 54 and 55)
+    "euler"                 v+ = v + h a,  q+ = q (+) h v
+    "rk4"                   the classical Runge-Kutta method of order 4 on q' = E(q) v, v' = a; inside the step
+                            quaternions and (cos, sin) pairs are plain numbers, brought back to norm 1 at its end
 
 Joint forces are held over the step. Each function takes what solves for accelerations, `dynamics(q, v, forces) -> a,
 forces, measures`, where the forces given are those to start from, and the measures (see `proximal`) judge the answer.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import casadi as ca
 
-from ..joints.configuration import integrate, normalise
+from ..joints.configuration import integrate, normalise, rate
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -37,7 +37,7 @@ class Step(NamedTuple):
     measures: ca.SX
 
 
-def semi_implicit(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: float) -> Step:
+def semi_implicit_euler(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: float) -> Step:
     a, forces, measures = dynamics(q, v, forces)
     after = v + h * a
     return Step(normalise(model, integrate(model, q, h * after)), after, forces, a, forces, measures)
@@ -65,10 +65,4 @@ def rk4(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: 
     return Step(q_after, v_after, forces, a1, first, ca.vertcat(m1, m2, m3, m4))
 
 
-def rate(model: Model, q: ca.SX, v: ca.SX) -> ca.SX:
-    """q' = E(q) v (nq, 1)."""
-    d = ca.SX.sym("d", model.nv)
-    return ca.substitute(ca.jtimes(integrate(model, q, d), d, v), d, ca.SX.zeros(model.nv))
-
-
-INTEGRATORS: dict[str, Callable[..., Step]] = {"semi-implicit": semi_implicit, "euler": euler, "rk4": rk4}
+INTEGRATORS: dict[str, Callable[..., Step]] = {"semi-implicit euler": semi_implicit_euler, "euler": euler, "rk4": rk4}

@@ -1,9 +1,9 @@
 """Motion over time under joint forces and constraints, loops among them, in machine code.
 
-A step (see `stepping`) is one compiled function that feeds itself: without a policy in Python, thousands of steps run
-without Python between them. Constraints hold accelerations; Baumgarte's stabilisation, by their `period` and `target`,
-keeps positions from drifting away (Sathya 2025 Sec. VI-A). The forces of a step are where the next one's proximal
-iterations start from; a step whose iterations have not converged goes on from the forces they have reached.
+A step (see `integrators`) is one compiled function that feeds itself: without a policy in Python, thousands of steps
+run without Python between them. Constraints hold accelerations; Baumgarte's stabilisation, by their `period` and
+`target`, keeps positions from drifting away (Sathya 2025 Sec. VI-A). The forces of a step are where the next one's
+proximal iterations start from; a step whose iterations have not converged goes on from the forces they have reached.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def simulate(
     constraints: Sequence[Constraint] = (),
     duration: float = 1.0,
     step: float = 1e-3,
-    integrator: str = "semi-implicit",
+    integrator: str = "semi-implicit euler",
     method: str | None = None,
     settings: Proximal | None = None,
 ) -> Trajectory:
@@ -54,7 +54,7 @@ def simulate(
     tau: joint forces (nv,); one row a step (steps, nv); a policy f(t, q, v) -> (nv,), called once a step; the same as a
     CasADi function, which is compiled into the step; or None for none. They are held over a step. A model's `damping`
     is left out, as everywhere.
-    integrator: "semi-implicit", "euler" or "rk4", see `stepping`. method and settings: as for
+    integrator: "semi-implicit euler", "euler" or "rk4", see `integrators`. method and settings: as for
     `Model.forward_dynamics` and `Model.proximal_dynamics`; loops take a proximal method.
 
     A state that stops being finite ends the run: `status` is then "diverged", and what came before is there.

@@ -99,7 +99,7 @@ def _entry_rates(states: list[Variable], rates: dict[str, ca.SX]) -> ca.SX:
 def _entry_rate(state: Variable, velocity: ca.SX) -> ca.SX:
     if not state.manifold.units:
         return velocity
-    from ...dynamics.simulation.integrators import rate
+    from ...dynamics.joints.configuration import rate
 
     return rate(state.on, state.value, velocity)
 

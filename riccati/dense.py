@@ -68,7 +68,7 @@ def assemble(problem: LQProblem) -> DenseSystem:
         row = equality.stop
         H[u, u], H[x, u], H[u, x], H[x, x], h[u], h[x] = s.R, s.S, s.S.T, s.Q, s.r, s.q
         C[equality, u], C[equality, x], c[equality] = s.Gu, s.Gx, s.g
-        if k > 0:
+        if s.parent is not None:
             C[edge, system.u[s.parent]], C[edge, system.x[s.parent]], c[edge] = s.B, s.A, s.b
             C[edge, x] = -np.eye(s.nx)
         elif rooted:

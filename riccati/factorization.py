@@ -45,8 +45,7 @@ class Factorization:
         )
         for k, s in enumerate(stages):
             H = np.block([[s.R, s.S.T], [s.S, s.Q]])
-            E = np.zeros((0, 0)) if s.parent is None else np.hstack([s.B, s.A])
-            self._core.set_stage(k, H, np.hstack([s.Gu, s.Gx]), E)
+            self._core.set_stage(k, H, np.hstack([s.Gu, s.Gx]), s.E)
         self._lock = Lock()
         failed = self._core.factor()
         self._indefinite: tuple[int, ...] = (failed,) if failed >= 0 else ()
@@ -88,7 +87,7 @@ class Factorization:
         stages = problem.stages
         self._core.set_vectors(
             np.concatenate([part for s in stages for part in (s.r, s.q)]),
-            np.concatenate([np.zeros(0), *(s.b for s in stages[1:])]),
+            np.concatenate([np.zeros(0), *(s.b for s in stages if s.b is not None)]),
             np.concatenate([s.g for s in stages]),
             np.zeros(0) if problem.initial_state is None else problem.initial_state,
         )
@@ -117,13 +116,13 @@ def _cut(flat: Array, sizes: list[int]) -> list[Array]:
 
 
 def _unsolved(problem: LQProblem, status: str, stages: tuple[int, ...]) -> LQSolution:
-    def unknown(sizes):
+    def unknown(sizes: list[int]) -> list[Array]:
         return [np.full(size, np.nan) for size in sizes]
 
     nx = [s.nx for s in problem.stages]
     costates = unknown(nx)
-    gains = [Gain(*unknown([(s.nu, s.nx), s.nu])) for s in problem.stages]
-    cost_to_go = [CostToGo(*unknown([(n, n), n, (0, n), 0])) for n in nx]
+    gains = [Gain(np.full((s.nu, s.nx), np.nan), np.full(s.nu, np.nan)) for s in problem.stages]
+    cost_to_go = [CostToGo(np.full((n, n), np.nan), np.full(n, np.nan), np.zeros((0, n)), np.zeros(0)) for n in nx]
     return LQSolution(
         status=status,
         stages_at_fault=stages,

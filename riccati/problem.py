@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,23 @@ class Stage:
     B: ArrayLike | None = None
     b: ArrayLike | None = None
 
+
+@dataclass(frozen=True)
+class CheckedStage(Stage):
+    """A stage of an `LQProblem`: every field is an array, only the root has no edge (A, B, b)."""
+
+    Q: Array
+    q: Array
+    R: Array
+    S: Array
+    r: Array
+    Gx: Array
+    Gu: Array
+    g: Array
+    A: Array | None = None
+    B: Array | None = None
+    b: Array | None = None
+
     @property
     def nx(self) -> int:
         return len(self.q)
@@ -65,6 +82,11 @@ class Stage:
     @property
     def ng(self) -> int:
         return len(self.g)
+
+    @property
+    def E(self) -> Array:
+        """The edge's matrix [B A] (nx, pu + px); (0, 0) at the root."""
+        return np.zeros((0, 0)) if self.A is None or self.B is None else np.hstack([self.B, self.A])
 
 
 @dataclass(frozen=True)
@@ -91,12 +113,11 @@ class LQProblem:
     def __init__(self, stages: Sequence[Stage], initial_state: ArrayLike | None = None):
         if len(stages) == 0:
             raise ProblemError("an LQProblem needs at least one stage, got none")
-        self.stages: tuple[Stage, ...] = ()
-        checked: list[Stage] = []
+        checked: list[CheckedStage] = []
         for index, stage in enumerate(stages):
             checked.append(_check_stage(index, stage, checked))
         self.stages = tuple(checked)
-        self.initial_state = None
+        self.initial_state: Array | None = None
         if initial_state is not None:
             self.initial_state = _array("initial_state", initial_state, (self.stages[0].nx,))
 
@@ -153,7 +174,7 @@ class LQProblem:
         return RightHandSide(
             q=[stage.q for stage in self.stages],
             r=[stage.r for stage in self.stages],
-            b=[stage.b for stage in self.stages],
+            b=[np.zeros(stage.nx) if stage.b is None else stage.b for stage in self.stages],
             g=[stage.g for stage in self.stages],
             initial_state=self.initial_state,
         )
@@ -186,8 +207,8 @@ class LQProblem:
         """The cost of a trajectory: one state and one control vector a stage."""
         return float(
             sum(
-                0.5 * (u @ s.R @ u + x @ s.Q @ x) + x @ s.S @ u + s.r @ u + s.q @ x
-                for s, x, u in zip(self.stages, x, u)
+                0.5 * (u_k @ s.R @ u_k + x_k @ s.Q @ x_k) + x_k @ s.S @ u_k + s.r @ u_k + s.q @ x_k
+                for s, x_k, u_k in zip(self.stages, map(np.asarray, x), map(np.asarray, u))
             )
         )
 
@@ -197,7 +218,7 @@ class LQProblem:
         return f"LQProblem({len(self.stages)} stages, root {root}: {nx} states, {nu} controls, {ng} equalities)"
 
 
-def _array(where: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -233,7 +254,7 @@ def _size(where: str, candidates: tuple[tuple[str, ArrayLike | None, int], ...])
     return 0
 
 
-def _check_stage(index: int, stage: Stage, earlier: list[Stage]) -> Stage:
+def _check_stage(index: int, stage: Stage, earlier: list[CheckedStage]) -> CheckedStage:
     where = f"stage {index}"
     if not isinstance(stage, Stage):
         raise ProblemError(f"{where} is a {type(stage).__name__}, expected a Stage")
@@ -250,7 +271,7 @@ def _check_stage(index: int, stage: Stage, earlier: list[Stage]) -> Stage:
 
     if stage.Q is None or stage.q is None:
         raise ProblemError(f"{where}: {'Q' if stage.Q is None else 'q'} is None, expected an array")
-    checked = Stage(
+    checked = CheckedStage(
         Q=_symmetric(f"{where}: Q", stage.Q, nx),
         q=field("q", nx),
         R=_symmetric(f"{where}: R", np.zeros((nu, nu)) if stage.R is None else stage.R, nu),
@@ -283,26 +304,23 @@ def _check_parent(index: int, stage: Stage) -> int | None:
     return int(parent)
 
 
-def _with_vectors(index: int, stage: Stage, vectors: RightHandSide) -> Stage:
-    return replace(
-        stage,
-        **{
-            name: _array(f"right-hand side, stage {index}: {name}", getattr(vectors, name)[index], old.shape)
-            for name in ("q", "r", "b", "g")
-            if (old := getattr(stage, name)) is not None
-        },
-    )
+def _with_vectors(index: int, stage: CheckedStage, vectors: RightHandSide) -> CheckedStage:
+    others: dict[str, Any] = {
+        name: _array(f"right-hand side, stage {index}: {name}", getattr(vectors, name)[index], old.shape)
+        for name in ("q", "r", "b", "g")
+        if (old := getattr(stage, name)) is not None
+    }
+    return replace(stage, **others)
 
 
-def _per_step(name: str, value: ArrayLike | None, rank: int, steps: int) -> list:
+def _per_step(name: str, value: ArrayLike | None, rank: int, steps: int) -> list[Any]:
     if value is None:
         return [None] * steps
-    dimensions = np.ndim(value)
-    if dimensions == rank:
+    shape = np.shape(value)
+    if len(shape) == rank:
         return [value] * steps
-    if dimensions == rank + 1 and len(value) == steps:
-        return list(value)
+    if len(shape) == rank + 1 and shape[0] == steps:
+        return list(np.asarray(value))
     raise ProblemError(
-        f"chain: {name} has shape {np.shape(value)}, "
-        f"expected {rank} axes, or {rank + 1} with {steps} entries along the first"
+        f"chain: {name} has shape {shape}, expected {rank} axes, or {rank + 1} with {steps} entries along the first"
     )

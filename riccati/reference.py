@@ -13,10 +13,11 @@ summed into it, so that a rank decision compares a pivot with the rounding it co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from .problem import Array, LQProblem
 
@@ -48,18 +49,19 @@ class Elimination:
 
     nu: int
     rank: int
-    rows: Array
+    rows: NDArray[np.intp]
     L: Array
     U1: Array
-    Y: Array
-    pivots: Array
-    rest: Array
+    Y: NDArray[np.floating]
+    pivots: NDArray[np.intp]
+    rest: NDArray[np.intp]
     H1: Array
     K: Array
     Z: Array
     P: Array
     Gx: Array
     scale: Array
+    memory: tuple[NDArray[np.floating], Array, Array] = field(init=False, repr=False)
 
     def reduce(self, h: Array, g: Array) -> tuple[Array, Array]:
         """p and the right-hand side of the rows left on x; what `expand` needs of it is kept."""
@@ -126,7 +128,16 @@ def eliminate(H: Array, G: Array, G_size: Array, nu: int, diagonal: Array) -> El
     return Elimination(nu, rank, rows, L, U1, Y, pivots, rest, H1, K, Z, P, scale[:, None] * Gx, scale)
 
 
-def _pivot(G, size, L, rows, columns, first, block: slice, part: int) -> int:
+def _pivot(
+    G: Array,
+    size: Array,
+    L: Array,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    first: int,
+    block: slice[int, int, None],
+    part: int,
+) -> int:
     """Gauss elimination of the rows from `first` on, pivots sought among all of them and the columns of `block`.
 
     Returns the number of eliminated rows. A row's entries are judged by its size in this part of the columns.
@@ -137,7 +148,7 @@ def _pivot(G, size, L, rows, columns, first, block: slice, part: int) -> int:
             break
         scale = np.where(size[step:, part] > 0, size[step:, part], 1.0)
         relative = np.abs(G[step:, column : block.stop]) / scale[:, None]
-        i, j = np.unravel_index(relative.argmax(), relative.shape)
+        i, j = map(int, np.unravel_index(relative.argmax(), relative.shape))
         if relative[i, j] <= RANK_TOLERANCE:
             break
         i, j = i + step, j + column
@@ -179,26 +190,25 @@ def solve(problem: LQProblem) -> ReferenceSolution:
     """Backward over the matrices, backward over the vectors, forward."""
     stages = problem.stages
     children = [[c for c, s in enumerate(stages) if s.parent == k] for k in range(len(stages))]
-    E = [None if s.parent is None else np.hstack([s.B, s.A]) for s in stages]
+    E, b = [s.E for s in stages], [s.b if s.b is not None else np.zeros(0) for s in stages]
     try:
         sweep, root = factor(problem, children, E)
     except Indefinite:
         return ReferenceSolution("indefinite", [], [], [], [])
 
-    p, gx = [None] * len(stages), [None] * len(stages)
+    p, gx = ([np.zeros(0)] * len(stages) for _ in range(2))
     for k in reversed(range(len(stages))):
         s = stages[k]
         h, g = np.concatenate([s.r, s.q]), [s.g]
         for c in children[k]:
-            b = stages[c].b
-            h = h + E[c].T @ (p[c] + sweep[c].P @ b)
-            g.append(gx[c] + sweep[c].Gx @ b)
+            h = h + E[c].T @ (p[c] + sweep[c].P @ b[c])
+            g.append(gx[c] + sweep[c].Gx @ b[c])
         p[k], gx[k] = sweep[k].reduce(h, np.concatenate(g))
 
-    x, u, costates, multipliers, eta_x = ([None] * len(stages) for _ in range(5))
-    if root is None:
+    x, u, costates, multipliers, eta_x = ([np.zeros(0)] * len(stages) for _ in range(5))
+    if problem.initial_state is not None:
         x[0], eta_x[0] = problem.initial_state, np.zeros(len(gx[0]))
-    else:
+    elif root is not None:
         root.reduce(p[0], gx[0])
         x[0], eta_x[0] = root.expand(np.zeros(0), np.zeros(0))
     for k, s in enumerate(stages):
@@ -206,7 +216,7 @@ def solve(problem: LQProblem) -> ReferenceSolution:
         u[k], eta = sweep[k].expand(x[k], eta_x[k])
         multipliers[k], row = eta[: s.ng], s.ng
         for c in children[k]:
-            x[c] = E[c] @ np.concatenate([u[k], x[k]]) + stages[c].b
+            x[c] = E[c] @ np.concatenate([u[k], x[k]]) + b[c]
             eta_x[c] = eta[row : row + len(gx[c])]
             row += len(gx[c])
     if root is not None:
@@ -217,10 +227,10 @@ def solve(problem: LQProblem) -> ReferenceSolution:
 
 def factor(
     problem: LQProblem, children: list[list[int]], E: list[Array]
-) -> tuple[list[Elimination], Elimination | None]:
+) -> tuple[dict[int, Elimination], Elimination | None]:
     """The elimination of every stage, leaves first, and of the root's state where it is free."""
     stages = problem.stages
-    sweep: list[Elimination] = [None] * len(stages)
+    sweep: dict[int, Elimination] = {}
     for k in reversed(range(len(stages))):
         s = stages[k]
         H = np.block([[s.R, s.S.T], [s.S, s.Q]])
@@ -229,8 +239,8 @@ def factor(
             H = H + E[c].T @ sweep[c].P @ E[c]
             G.append(sweep[c].Gx @ E[c])
             terms.append(np.abs(sweep[c].Gx) @ np.abs(E[c]))
-        terms = np.vstack(terms)
-        size = np.column_stack([terms[:, : s.nu].max(1, initial=0.0), terms[:, s.nu :].max(1, initial=0.0)])
+        summed = np.vstack(terms)
+        size = np.column_stack([summed[:, : s.nu].max(1, initial=0.0), summed[:, s.nu :].max(1, initial=0.0)])
         size = np.maximum(size, ROW_ROUNDING / RANK_TOLERANCE * size[:, ::-1])
         diagonal = np.maximum(np.abs(np.diag(s.R)), np.abs(np.diag(H)[: s.nu]))
         sweep[k] = eliminate(H, np.vstack(G), size, s.nu, diagonal)

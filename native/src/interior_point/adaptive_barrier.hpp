@@ -28,8 +28,23 @@ public:
         return true;
     }
 
+    // mu where the search starts to hold it.
+    static double held(const Program& program) { return HELD_SHARE * mean_complementarity(program); }
+
+    // mu from dv, the direction towards complementarity zero.
+    static double probe(Program& program, const double* dv) {
+        find_dual_steps(program, dv, 0.0);
+        const double now = mean_complementarity(program);
+        const double then = mean_after(program, dv, largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
+        const double share = std::min(then / now, MOST_SHARE);
+        return share * share * share * now;
+    }
+
+private:
+    static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
+
     // The mean of gap times multiplier over all bounds, after steps of these lengths along dv and the duals' own steps.
-    static double mean_complementarity(const Program& program, const double* dv, double alpha, double alpha_dual) {
+    static double mean_after(const Program& program, const double* dv, double alpha, double alpha_dual) {
         double sum = 0.0;
         for (const Bounds* b : {&program.lower, &program.upper})
             sum += sum_over(b->size, [=](int i) {
@@ -39,27 +54,6 @@ public:
         return sum / std::max(1, bound_count(program));
     }
 
-    static double mean_complementarity(const Program& program) {
-        double sum = 0.0;
-        for (const Bounds* b : {&program.lower, &program.upper})
-            sum += sum_over(b->size, [=](int i) { return load(b->gap + i) * load(b->dual + i); });
-        return sum / std::max(1, bound_count(program));
-    }
-
-    // mu where the search starts to hold it.
-    static double held(const Program& program) { return HELD_SHARE * mean_complementarity(program); }
-
-    // mu from dv, the direction towards complementarity zero.
-    static double probe(Program& program, const double* dv) {
-        find_dual_steps(program, dv, 0.0);
-        const double now = mean_complementarity(program);
-        const double then = mean_complementarity(program, dv, largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
-        const double share = std::min(then / now, MOST_SHARE);
-        return share * share * share * now;
-    }
-
-private:
-    static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
     std::array<double, 4> errors{};
     std::size_t next = 0;
 };

@@ -118,6 +118,14 @@ inline double complementarity_error(const Program& program, double target) {
 
 inline int bound_count(const Program& program) { return program.lower.count + program.upper.count; }
 
+// The mean of gap times multiplier over all bounds.
+inline double mean_complementarity(const Program& program) {
+    double sum = 0.0;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        sum += sum_over(b->size, [=](int i) { return load(b->gap + i) * load(b->dual + i); });
+    return sum / std::max(1, bound_count(program));
+}
+
 // Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
 // the two (Sec. 3.6).
 inline void push_inside(const Program& program, double push, int first, double* v) {

@@ -25,6 +25,14 @@ public:
 struct Times {
     double functions = 0.0, linear = 0.0;  // seconds
     int evaluations = 0, differentiations = 0, factorizations = 0;
+
+    void add(const Times& other) {
+        functions += other.functions;
+        linear += other.linear;
+        evaluations += other.evaluations;
+        differentiations += other.differentiations;
+        factorizations += other.factorizations;
+    }
 };
 
 // Adds the time of its life to a total.

@@ -17,6 +17,8 @@ struct Settings {
     bool adaptive = false;              // choose mu from iteration to iteration
     int threads = 1;                    // that evaluate the stages' functions
     bool warm_start = false;            // take multipliers and barrier from the previous solution
+
+    double smallest_barrier() const { return tolerance / 10.0; }
 };
 
 }  // namespace trisweep

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "interior_point/restoration.hpp"
 #include "packing.hpp"
+#include "restoration.hpp"
 #include "result.hpp"
 #include "starting_point.hpp"
 
@@ -20,7 +20,7 @@ struct Structure {
     int parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
 };
 
-class Solver {
+class Solver : private Supervisor {
 public:
     explicit Solver(const Structure& s)
         : riccati(s.nx, s.nu, s.equalities, s.parent, true),
@@ -28,11 +28,9 @@ public:
           program(riccati, horizon),
           packing(program),
           start(program, packing),
-          point(program),
-          restoration(program) {
+          interior_point(program, *this),
+          restoration(program, interior_point, *this) {
         arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
-        point.restore = [this](InteriorPoint& outer) { return restoration(outer); };
-        point.outgrown = [this] { return scale_anew(MUCH_STEEPER); };
         result.z.resize(packing.z.size());
         result.w.resize(packing.z.size());
         result.y.resize(packing.y.size());
@@ -59,22 +57,16 @@ public:
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
 
     // The result stays what it is until the next solve.
-    const Result& solve(const Settings& settings, Watcher& watcher) {
-        point.settings = settings;
-        point.times = {};
-        point.iteration = 0;
+    const Result& solve(const Settings& settings, Watcher& caller) {
+        watcher = &caller;
+        interior_point.settings = settings;
+        interior_point.point.times = {};
+        interior_point.iteration = 0;
         horizon.set_threads(settings.threads);
         result.records.clear();
         result.records.reserve(std::size_t(std::min(settings.iterations, MOST_RESERVED)) + 2);
-        const auto watch = [&](Record record) {
-            record.objective /= horizon.objective_scale;
-            result.records.push_back(record);
-            return watcher.watch(record);
-        };
-        point.watch = std::cref(watch);
-        point.interrupted = [&watcher] { return watcher.interrupted(); };
         const auto begin = Stopwatch::clock::now();
-        point.deadline = deadline(begin, settings.seconds);
+        interior_point.deadline = deadline(begin, settings.seconds);
         program.copy_place(start_place);
         scaled_anew = false;
         result.status = run();
@@ -100,16 +92,31 @@ private:
 
     static bool failed(Status status) { return status == Status::infeasible || status == Status::stalled; }
 
-    Status run() { return start.prepare(point, scaled_anew) ? point.run(true) : Status::not_finite; }
+    Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
 
     // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by
     // their slopes here too, if that is by a factor below `matters`.
     bool scale_anew(double matters) {
         bool changed = false;
-        return !scaled_anew && program.scale_further(point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) && changed;
+        return !scaled_anew && program.scale_further(interior_point.point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) && changed;
+    }
+
+    bool watch(const Record& seen) override {
+        Record record = seen;
+        record.objective /= horizon.objective_scale;
+        result.records.push_back(record);
+        return watcher->watch(record);
+    }
+
+    bool interrupted() override { return watcher->interrupted(); }
+
+    Status restore() override {
+        const Status status = restoration.run();
+        return status == Status::restored && scale_anew(MUCH_STEEPER) ? Status::outgrown : status;
     }
 
     void collect() {
+        const Iterate& point = interior_point.point;
         const double f = horizon.objective_scale;
         for (std::size_t i = 0; i < packing.z.size(); ++i) {
             const int at = packing.z[i];
@@ -128,7 +135,7 @@ private:
             riccati.gain(int(k), K);
             K += riccati.stages[k].nu * riccati.stages[k].nx;
         }
-        result.iterations = point.iteration;
+        result.iterations = interior_point.iteration;
         result.times = point.times;
         result.fault = horizon.fault;
     }
@@ -138,8 +145,9 @@ private:
     OptimalControl program;
     Packing packing;
     StartingPoint start;
-    InteriorPoint point;
+    InteriorPoint interior_point;
     Restoration restoration;
+    Watcher* watcher = nullptr;  // of the solve that runs
     Result result;
     Arena arena;
     double* start_place;

@@ -47,9 +47,11 @@ public:
         packing.unpack("multipliers of inequalities", rows.last(packing.c.size()), packing.c, w);
     }
 
-    // Bring an interior point here. `scaled`: the problem is scaled already. False where a number is not finite.
-    bool prepare(InteriorPoint& point, bool scaled) {
-        const Settings& settings = point.settings;
+    // Bring an interior point here: its f and r are then known. `scaled`: the problem is scaled already. False where a number
+    // is not finite.
+    bool prepare(InteriorPoint& interior_point, bool scaled) {
+        const Settings& settings = interior_point.settings;
+        Iterate& point = interior_point.point;
         const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
         std::copy_n(v, program.size_v, point.v);
         program.set_bounds(low, high);
@@ -58,19 +60,20 @@ public:
         scale_bounds(settings.tolerance);
         if (!set_slacks(point, push)) return false;
         if (settings.warm_start) {
-            take_multipliers(point);
+            const double smallest = settings.smallest_barrier();
+            point.mu = std::clamp(take_multipliers(point), smallest, std::max(smallest, settings.initial_barrier));
             return true;
         }
         for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
         point.mu = settings.initial_barrier;
-        return point.estimate_multipliers(!scaled);
+        return interior_point.direction.estimate_multipliers(!scaled);
     }
 
 private:
     static constexpr double WARM_PUSH = 1e-8;   // inside its bounds, of a warm start
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
 
-    bool scale(InteriorPoint& point) {
+    bool scale(Iterate& point) {
         Stopwatch watch(point.times.functions);
         ++point.times.evaluations;
         ++point.times.differentiations;
@@ -92,7 +95,7 @@ private:
         program.set_bounds(scaled_low, scaled_high);
     }
 
-    bool set_slacks(InteriorPoint& point, double push) {
+    bool set_slacks(Iterate& point, double push) {
         const int count = program.horizon.size_c;
         double *slack = point.v + program.at_slack(), *r_c = point.r + program.at_nu();
         std::fill_n(slack, count, 0.0);
@@ -103,8 +106,9 @@ private:
         return true;
     }
 
-    // The multipliers that were set, scaled like the problem; mu is what they say of the distance to the solution.
-    void take_multipliers(InteriorPoint& point) {
+    // The multipliers that were set, scaled like the problem. Returns the mean of gap times multiplier over all bounds: the mu
+    // that they speak of.
+    double take_multipliers(Iterate& point) {
         const Horizon& horizon = program.horizon;
         const double f = horizon.objective_scale;
         for (int i = 0; i < program.size_y; ++i) point.y[i] = f * y[i] / horizon.row_scale[i];
@@ -118,9 +122,7 @@ private:
                 b->dual[i] = std::max(scale * std::max(-b->sign * w[i], 0.0), LEAST_DUAL);
                 sum += b->dual[i] * b->gap[i];
             }
-        const int bounds = bound_count(program);
-        const double smallest = point.settings.tolerance / 10.0;
-        point.mu = std::clamp(bounds ? sum / bounds : 0.0, smallest, std::max(smallest, point.settings.initial_barrier));
+        return sum / std::max(1, bound_count(program));
     }
 
     OptimalControl& program;

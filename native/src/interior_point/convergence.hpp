@@ -1,0 +1,57 @@
+// How far an iterate is from a solution of the barrier problem: the KKT error of Wächter and Biegler 2006, eq. 5 and 6.
+#pragma once
+
+#include <algorithm>
+
+#include "iterate.hpp"
+
+namespace trisweep {
+
+class Convergence {
+public:
+    explicit Convergence(const Iterate& point) : point(point), program(point.program) {
+        arena.build([this](Arena& a) { residual = a.vector(program.size_v); });
+    }
+
+    double* residual;  // gradient of the Lagrangian, with the bounds' multipliers
+    double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;  // largest entries
+
+    // The parts of the error. Comes after `differentiate`.
+    void measure() {
+        std::copy_n(program.gradient(), program.size_v, residual);
+        program.add_transposed_product(point.y, residual);
+        subtract_duals(program, residual);
+        const int bounds = bound_count(program);
+        double dual_sum = 0.0;
+        for (const Bounds* b : {&program.lower, &program.upper})
+            dual_sum += sum_over(b->size, [=](int i) { return load(b->dual + i); });
+        const double sum = dual_sum + sum_of_sizes(program.size_y, point.y);
+        scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
+        scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
+        dual_infeasibility = largest_size(program.size_v, residual);
+        infeasibility = largest_size(program.size_y, point.r);
+        complementarity = complementarity_error(program, 0.0);
+    }
+
+    // The error (5) of the barrier problem with this mu; 0 is the problem itself.
+    double error(double mu) const {
+        return std::max({dual_infeasibility / scale_dual, infeasibility,
+                         complementarity_error(program, mu) / scale_complementarity});
+    }
+
+    // The error as a sum of means, in which no single entry hides the progress of the others.
+    double mean_error() const {
+        return sum_of_sizes(program.size_v, residual) / std::max(1, program.variables) +
+               sum_of_sizes(program.size_y, point.r) / std::max(1, program.rows) + mean_complementarity(program);
+    }
+
+private:
+    static constexpr double LARGE = 100.0;  // mean size above which multipliers scale the error
+
+    const Iterate& point;
+    const Program& program;
+    Arena arena;
+    double scale_dual = 1.0, scale_complementarity = 1.0;
+};
+
+}  // namespace trisweep

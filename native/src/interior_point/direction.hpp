@@ -1,0 +1,117 @@
+// The direction of an iteration: the linear system of `Program` at an iterate, with the least delta that serves, and its
+// solution, refined.
+#pragma once
+
+#include "iterate.hpp"
+#include "refinement.hpp"
+#include "regularization.hpp"
+
+namespace trisweep {
+
+class Direction {
+public:
+    explicit Direction(Iterate& point) : point(point), program(point.program), refinement(program) {
+        arena.build([this](Arena& a) {
+            for (double** vector : {&dv, &h, &barrier_gradient, &sigma}) *vector = a.vector(program.size_v);
+            for (double** vector : {&dy, &no_rows}) *vector = a.vector(program.size_y);
+        });
+    }
+
+    double *dv, *dy;  // of the variables, and of the multipliers of the rows
+
+    void start() {
+        std::fill_n(dv, program.size_v, 0.0);
+        regularization = {};
+        refinement.reset();
+    }
+
+    // Gradient of the barrier's objective, and h: of its Lagrangian with the present multipliers, so that dy is their step.
+    // What is small near a solution is then small in the linear system, and so are its errors. `residual`: of `Convergence`.
+    void linearize(const double* residual, double mu) {
+        std::copy_n(program.gradient(), program.size_v, barrier_gradient);
+        std::copy_n(residual, program.size_v, h);
+        add_barrier_gradient(program, mu, barrier_gradient, h);
+    }
+
+    // Comes once after `differentiate`. False where no delta serves.
+    bool factor() {
+        set_curvature(program, sigma);
+        Stopwatch watch(point.times.linear);
+        program.add_barrier(sigma);
+        if (!regularization.factor(program)) return false;
+        ++point.times.factorizations;
+        return true;
+    }
+
+    // As the sweep gives it.
+    void solve() {
+        Stopwatch watch(point.times.linear);
+        program.direction(h, point.r, dv, dy);
+    }
+
+    // Refined, with larger deltas where the system is as good as singular. False where none of them helps.
+    bool solve_and_refine() {
+        Stopwatch watch(point.times.linear);
+        for (int i = 0; !refinement.direction(program, h, point.r, dv, dy) && i < SINGULAR_TRIES; ++i)
+            if (!regularization.increase(program)) return false;
+        return true;
+    }
+
+    // The same system for other rows.
+    void solve_again(const double* rows, double* other_dv, double* other_dy) {
+        Stopwatch watch(point.times.linear);
+        refinement.direction_again(program, h, rows, other_dv, other_dy);
+    }
+
+    double delta() const { return regularization.delta; }
+
+    // Of the barrier's objective along dv.
+    double slope() const {
+        return sum_over(program.size_v, [this](int i) { return load(barrier_gradient + i) * load(dv + i); });
+    }
+
+    // The largest entry of dv, relative to that of v.
+    double relative_size() const {
+        return largest_over(program.size_v,
+                            [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(point.v + i))); });
+    }
+
+    // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
+    bool curves_down() {
+        set_curvature(program, sigma);
+        program.add_barrier(sigma);
+        return !program.factor(0.0) && !program.factor(FLAT);
+    }
+
+    // Multipliers of the constraints by least squares at v (Wächter and Biegler 2006, eq. 36), zero where they come out large.
+    // `differentiated`: gradient and J are those of v already. False where they are not finite.
+    bool estimate_multipliers(bool differentiated = false) {
+        std::fill_n(point.y, program.size_y, 0.0);
+        if (!differentiated && !point.differentiate()) return false;
+        Stopwatch watch(point.times.linear);
+        program.clear_hessian();
+        std::copy_n(program.gradient(), program.size_v, h);
+        subtract_duals(program, h);
+        std::fill_n(sigma, program.size_v, 1.0);
+        program.add_barrier(sigma);
+        if (!program.factor(0.0)) return true;
+        program.direction(h, no_rows, dv, point.y);
+        if (!(largest_size(program.size_y, point.y) <= LARGEST_ESTIMATE)) std::fill_n(point.y, program.size_y, 0.0);
+        return true;
+    }
+
+private:
+    static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
+    static constexpr double FLAT = 1e-6;      // curvature, of the scaled problem, below which a direction is flat
+    static constexpr double LARGEST_ESTIMATE = 1e3;
+
+    Iterate& point;
+    Program& program;
+    Arena arena;
+    Regularization regularization;
+    Refinement refinement;
+    double *h, *barrier_gradient, *sigma;
+    double* no_rows;  // zeros
+};
+
+}  // namespace trisweep

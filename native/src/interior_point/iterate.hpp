@@ -1,0 +1,70 @@
+// The point at which an interior point stands: variables and multipliers, and what is known of the program there.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "barrier.hpp"
+#include "record.hpp"
+
+namespace trisweep {
+
+class Iterate {
+public:
+    explicit Iterate(Program& program) : program(program) {
+        arena.build([this](Arena& a) {
+            v = a.vector(this->program.size_v);
+            y = a.vector(this->program.size_y);
+            r = a.vector(this->program.size_y);
+        });
+    }
+
+    Program& program;
+    double *v, *y, *r;       // variables, multipliers of the rows, and the rows' values
+    double f = 0.0;          // objective
+    double mu = 0.0;         // barrier
+    double violation = 0.0;  // of the rows, as `violation_of` has it
+    Times times;
+
+    // f and r at v, or at another point. False where a number is not finite.
+    bool evaluate() { return evaluate(v, f, r); }
+    bool evaluate(const double* other, double& objective, double* rows) {
+        Stopwatch watch(times.functions);
+        ++times.evaluations;
+        return program.evaluate(other, objective, rows);
+    }
+
+    bool differentiate() {
+        Stopwatch watch(times.functions);
+        ++times.differentiations;
+        return program.differentiate(v, y);
+    }
+
+    // A search begins here.
+    void start() {
+        constexpr double EPSILON = std::numeric_limits<double>::epsilon();
+        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
+        settle();
+    }
+
+    // v, f and r are new: so are the gaps and the violation.
+    void settle() {
+        program.refresh_gaps(v);
+        violation = violation_of(r);
+    }
+
+    // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
+    // down for the last digit of a residual.
+    double violation_of(const double* rows) const { return std::max(rounding, sum_of_sizes(program.size_y, rows)); }
+
+    double barrier_objective() const { return barrier_objective(v, f); }
+    double barrier_objective(const double* other, double objective) const {
+        return objective + barrier_value(program, other, mu);
+    }
+
+private:
+    Arena arena;
+    double rounding = 0.0;  // of the sum of the rows
+};
+
+}  // namespace trisweep

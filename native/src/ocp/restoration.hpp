@@ -1,0 +1,137 @@
+// Restoration (Wächter and Biegler 2006, Sec. 3.3): where no step is acceptable, look for a point that violates the
+// constraints less, by the same interior point on the elastic problem. If there is none nearby, the problem is infeasible here.
+#pragma once
+
+#include "elastic.hpp"
+#include "interior_point/interior_point.hpp"
+
+namespace trisweep {
+
+class Restoration : private Supervisor {
+public:
+    Restoration(OptimalControl& base, InteriorPoint& outer, Supervisor& supervisor)
+        : base(base), elastic(base), inner(elastic, *this, VIOLATION_FACTOR), outer(outer), supervisor(supervisor) {
+        arena.build([&](Arena& a) {
+            rows = a.vector(base.size_y);
+            place = a.vector(base.size_place);
+        });
+    }
+
+    // Rounds of the elastic problem, each about the end of the last one and tied to it much less, until one of them reaches
+    // a point that serves the outer problem, or does not make the violation any less: then it is least where that began.
+    Status run() {
+        const double worst = largest_size(base.size_y, outer.point.r);
+        if (worst <= outer.settings.tolerance) return Status::stalled;
+        connect();
+        began = outer.iteration;
+        inner.point.mu = std::max(outer.point.mu, worst);
+        std::fill_n(inner.point.y, elastic.size_y, 0.0);
+        double proximity = std::sqrt(inner.point.mu), least = INFINITY;
+        for (int round = 0; round < ROUNDS; ++round) {
+            base.copy_place(place);
+            const Status status = run_round(proximity, round == 0);
+            if (!evaluate_base()) return Status::not_finite;
+            const double violation = sum_of_sizes(base.size_y, rows);
+            const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
+            if (ended && violation > BETTER * least) {
+                base.set_place(place);
+                return Status::infeasible;
+            }
+            least = violation;
+            take_point();
+            if (status == Status::restored) return hand_over();
+            if (!ended) return status;
+            if (status == Status::stalled && !(inner.convergence.error(0.0) <= NEARLY)) return status;
+            if (largest_size(base.size_y, rows) <= outer.settings.acceptable_infeasibility) return Status::stalled;
+            proximity *= LOOSER;
+            inner.point.mu = LATER_MU;
+        }
+        return Status::stalled;
+    }
+
+private:
+    static constexpr double VIOLATION_FACTOR = 1e8;  // it starts from a point whose rows p and n meet
+    static constexpr int ROUNDS = 10;
+    static constexpr double LOOSER = 1e-3;     // the tie to the reference, from round to round
+    static constexpr double LATER_MU = 1e-4;   // where the later rounds start
+    static constexpr double BETTER = 0.999;    // of the violation before: a round that has made it less
+    static constexpr double TOLERANCE = 1e-6;  // of a round: enough to tell where the violation is least
+    static constexpr double NEARLY = 1e-4;     // error at which a stalled round counts as a converged one
+
+    void connect() {
+        inner.settings = outer.settings;
+        inner.settings.adaptive = false;
+        inner.settings.tolerance = std::max(outer.settings.tolerance, TOLERANCE);
+        inner.deadline = outer.deadline;
+    }
+
+    Status run_round(double proximity, bool first) {
+        inner.iteration = outer.iteration + 1;
+        elastic.start(outer.point.v, outer.point.r, inner.point.mu, proximity, first, inner.point.v);
+        const Status status = inner.point.evaluate() ? inner.run() : Status::not_finite;
+        outer.point.times.add(inner.point.times);
+        inner.point.times = {};
+        outer.iteration = inner.iteration;
+        return status;
+    }
+
+    // Objective and rows of the base problem where the inner point is.
+    bool evaluate_base() { return base.evaluate(inner.point.v, objective, rows); }
+
+    void take_point() {
+        std::copy_n(inner.point.v, base.size_v, outer.point.v);
+        std::copy_n(rows, base.size_y, outer.point.r);
+        outer.point.f = objective;
+    }
+
+    Status hand_over() {
+        take_duals(elastic.lower, base.lower);
+        take_duals(elastic.upper, base.upper);
+        return outer.direction.estimate_multipliers() ? Status::restored : Status::not_finite;
+    }
+
+    // The bounds of the base problem come first among those of the elastic one. Large multipliers start anew.
+    static void take_duals(const Bounds& from, Bounds& to) {
+        constexpr double LARGE = 1e3;
+        double largest = 0.0;
+        for (int i = 0; i < to.size; ++i) largest = std::max(largest, from.dual[i]);
+        for (int i = 0; i < to.size; ++i) to.dual[i] = largest > LARGE ? to.there[i] : from.dual[i];
+    }
+
+    // --- for the inner problem
+
+    bool watch(const Record& seen) override {
+        Record record = seen;
+        record.objective = elastic.base_objective;
+        record.infeasibility = elastic.base_infeasibility;
+        record.kind = 'r';
+        return supervisor.watch(record);
+    }
+
+    bool interrupted() override { return supervisor.interrupted(); }
+
+    bool good_enough() override {
+        return inner.iteration > began + 1 && evaluate_base() && outer.search.would_accept(inner.point.v, objective, rows);
+    }
+
+    // Where the elastic problem itself finds no step: leave the point, and meet its rows by p and n alone.
+    Status restore() override {
+        Iterate& point = inner.point;
+        if (largest_size(elastic.size_y, point.r) <= inner.settings.tolerance) return Status::stalled;
+        if (!evaluate_base()) return Status::not_finite;
+        elastic.balance(rows, point.mu, point.v);
+        return elastic.evaluate(point.v, point.f, point.r) ? Status::restored : Status::not_finite;
+    }
+
+    OptimalControl& base;
+    Elastic elastic;
+    InteriorPoint inner;
+    InteriorPoint& outer;
+    Supervisor& supervisor;  // of the outer one
+    Arena arena;
+    int began = 0;            // iteration of the outer one
+    double objective = 0.0;   // of the base problem, at a point
+    double *rows, *place;     // of the base problem: at a point, and the coordinates that a round began in
+};
+
+}  // namespace trisweep

@@ -17,7 +17,7 @@ import numpy as np
 from support.machine import describe
 from support.mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
 from trisweep.dynamics import load_urdf, point, weld
-from trisweep.dynamics.algebra.arrays import Factor
+from trisweep.dynamics.algebra.ldl import Factor
 from trisweep.dynamics.algebra.spatial import Turn
 from trisweep.dynamics.free.aba import aba
 from trisweep.dynamics.methods import FORWARD as METHODS

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from .constrained.gauss import gauss
-from .constrained.ltl import ltl, ltl_soft
+from .constrained.ltl import ltl
+from .constrained.ltl_soft import ltl_soft
 from .constrained.pv import pv
 from .constrained.pv_early import pv_early
 from .constrained.pv_soft import pv_soft
-from .constrained.row_elimination import elimination
+from .constrained.row_elimination import row_pivots
 from .constraints.constraint import Constraint
 from .constraints.ground import closes_loop
 from .delassus.efpa import efpa
@@ -78,7 +79,7 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
             "the constraints close loops, and it needs the fewest operations of the methods that take them",
         )
     try:
-        elimination(model, constraints)
+        row_pivots(model, constraints)
     except ModelError as reason:
         return "riccati", f"it takes dependent rows: {reason}"
     return (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named place on a body: every link of the file is one. Body -1 is the world."""
+    """A named frame on a body: every link of the file is one. Body -1 is the world."""
 
     name: str
     body: int

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .arrays import Array, columns, entry, grid, rows, symmetric
 
@@ -181,6 +182,19 @@ class Transform:
     def after(self, parent: Transform) -> Transform:
         """This placement seen from the parent's own parent."""
         return Transform(np.eye(3), parent.p + parent.inward(self.p), Rotation(parent.inward(self.R)))
+
+
+def from_rpy(rpy: ArrayLike) -> np.ndarray:
+    """The rotation matrix of URDF's roll, pitch, yaw (rad): about fixed x, then y, then z."""
+    angles = np.asarray(rpy, dtype=float)
+    (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def placement(R: np.ndarray, p: np.ndarray) -> Transform:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, Factor, pick
+from ..algebra.arrays import Array, pick
+from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..constraints.loops import constraint_jacobian
 from ..free.rnea import rnea

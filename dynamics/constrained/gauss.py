@@ -21,7 +21,7 @@ from ..constraints.constraint import Constraint
 from ..constraints.ground import Demand, demands
 from ..free.aba import applied_forces
 from ..free.kinematics import body_poses
-from ..free.tree_motion import Motion, base_acceleration, motion
+from ..free.tree_motion import TreeMotion, base_acceleration, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -37,7 +37,7 @@ def gauss(
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
     numbers_only("method 'riccati' ('pv-early' solves the same problem on symbols)", q, v, tau)
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     held = demands(model, constraints, v, move)
     f = applied_forces(model.inertias, move, external)
     problem = LQProblem(stages(model, move, f, tau, held), initial_state=base_acceleration(model).ravel())
@@ -50,7 +50,7 @@ def gauss(
     return rows([u.reshape(-1, 1) for u in solution.u[1:]]), _forces(held, solution.multipliers)
 
 
-def stages(model: Model, move: Motion, f: list[Array], tau: Array, held: Sequence[Demand]) -> list[Stage]:
+def stages(model: Model, move: TreeMotion, f: list[Array], tau: Array, held: Sequence[Demand]) -> list[Stage]:
     """The world, which only holds a_0, and a stage for each body: its cost and rows through a = x + B qdd + b."""
     poses = body_poses(model, move.X)
     found = [Stage(np.zeros((6, 6)), np.zeros(6))]

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, Factor, pick, place, rows
+from ..algebra.arrays import Array, pick, put, rows
+from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..constraints.ground import demands
 from ..constraints.stacked_rows import Stack
 from ..free.aba import applied_forces, reaction
 from ..free.articulation import Articulation
-from ..free.tree_motion import base_acceleration, motion
+from ..free.tree_motion import base_acceleration, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -40,7 +41,7 @@ def pv(
     """
     if root == "primal" and not model.has_floating_base:
         raise ModelError(f"method 'pv-base': model '{model.name}' is fixed to the world, expected a floating base")
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     X, n = move.X, model.size
     H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     stack = Stack([(row.body, row.K, -row.k) for row in demands(model, constraints, v, move)], n)
@@ -68,7 +69,7 @@ def pv(
     a0 = base_acceleration(model)
     K, L, l = stack.at(first - 1)
     if root == "primal":
-        f[0] = f[0] + place(tau[model.v_slices[0], :], model.joints[0].axes, 6)
+        f[0] = f[0] + put(tau[model.v_slices[0], :], model.joints[0].axes, 6)
         a[0], force = base_first(H[0], f[0], K, L, l)
         qdd[0] = pick(a[0] - X[0].motion(a0) - move.ab[0], model.joints[0].axes)
     else:

@@ -7,7 +7,7 @@ are ever carried.
 - All of the joint's motion is taken: kappa = (K S)^-1 K, qdd = -(kappa a' + c), and the body's cost is seen through
   T = 1 - S kappa. This is eq. 63 with the joint's acceleration put in from the constraint instead of from the cost.
 - Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'. Which rows meet which dofs is a
-property of the mechanism (`elimination`), so symbols and numbers take the same way. a' is the parent's acceleration
+property of the mechanism (`row_pivots`), so symbols and numbers take the same way. a' is the parent's acceleration
 in the body's frame. Needs constraints with independent rows.
 """
 
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, columns, pick, place, rows
+from ..algebra.arrays import Array, columns, pick, put, rows
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Demand, demands
 from ..free.aba import applied_forces
 from ..free.articulation import Articulation
-from ..free.tree_motion import base_acceleration, motion
-from .row_elimination import Pivots, Reflection, Shared, Taken, elimination, left_over, reflect
+from ..free.tree_motion import base_acceleration, tree_motion
+from .row_elimination import Pivots, Reflection, Shared, Taken, left_over, reflect, row_pivots
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -39,10 +39,10 @@ def pv_early(
     external: Sequence[Array | None] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces."""
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     X, n = move.X, model.size
     H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
-    pivots = elimination(model, constraints)
+    pivots = row_pivots(model, constraints)
     carried = Carried(demands(model, constraints, v, move), n)
 
     steps, reflections = [None] * n, [()] * n
@@ -103,9 +103,9 @@ class Carried:
         if not size:
             return
         rest = [row for row in range(size) if row not in {row for row, _ in pivots}]
-        force = place(met, [row for row, _ in pivots], size)
+        force = put(met, [row for row, _ in pivots], size)
         if rest:
-            force = force + place(self.passed[body], rest, size)
+            force = force + put(self.passed[body], rest, size)
         for reflection in reversed(reflections):
             force = reflection(force)
         start = 0

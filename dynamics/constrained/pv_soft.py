@@ -13,7 +13,7 @@ from ..algebra.arrays import Array, symmetric
 from ..constraints.constraint import Constraint
 from ..constraints.ground import demands
 from ..free.aba import applied_forces, sweeps
-from ..free.tree_motion import motion
+from ..free.tree_motion import tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -28,7 +28,7 @@ def pv_soft(
     external: Sequence[Array | None] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Joint accelerations (nv, 1) and the constraints' forces, R the diagonal of the constraints' softness."""
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     soft = demands(model, constraints, v, move)
     H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     for row in soft:

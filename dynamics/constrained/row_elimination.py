@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, Factor, dot, entry, pick, pivot, place, rows, sample, sqrt, symmetric, where
+from ..algebra.arrays import Array, dot, entry, pick, pivot, put, rows, sample, sqrt, symmetric, where
+from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
 from ..free.aba import reaction
@@ -30,7 +31,7 @@ UNFELT = 1e-9
 Pivots = list[tuple[int, int]]
 
 
-def elimination(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
+def row_pivots(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
     """For each joint the pairs (row, dof) in which it meets rows, found at one random configuration."""
     rng = np.random.default_rng(4)
     q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
@@ -87,8 +88,8 @@ class Reflection:
     def __call__(self, Z: Array) -> Array:
         others = [row for row in range(Z.shape[0]) if row not in self.rows]
         Y = pick(Z, self.rows)
-        turned = place(Y - self.w @ (self.beta * (self.w.T @ Y)), self.rows, Z.shape[0])
-        return turned + place(pick(Z, others), others, Z.shape[0]) if others else turned
+        turned = put(Y - self.w @ (self.beta * (self.w.T @ Y)), self.rows, Z.shape[0])
+        return turned + put(pick(Z, others), others, Z.shape[0]) if others else turned
 
 
 def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, list[Reflection]]:
@@ -103,13 +104,13 @@ def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, lis
             first = entry(x, active.index(row), 0)
             norm = sqrt(square)
             signed = where(first < 0, -norm, norm)
-            w = x + place(signed, [active.index(row)], len(active))
+            w = x + put(signed, [active.index(row)], len(active))
             reflection = Reflection(list(active), w, 1 / (square + signed * first))
             known = np.ones(Z.shape)
             known[active, column] = 0.0
             exact = np.zeros((1, Z.shape[1]))
             exact[0, column] = 1.0
-            Z = reflection(Z) * known + place(-signed @ exact, [row], Z.shape[0])
+            Z = reflection(Z) * known + put(-signed @ exact, [row], Z.shape[0])
             reflections.append(reflection)
         active.remove(row)
     return Z, reflections
@@ -139,13 +140,13 @@ class Taken:
     def cost(self) -> tuple[Array, Array]:
         """H and f as the parent feels them, in the body's frame."""
         joint, U, D = self.joint, self.joint.U, self.D
-        kappa = self.kappa + place(np.eye(len(self.dofs)), joint.axes, 6).T
+        kappa = self.kappa + put(np.eye(len(self.dofs)), joint.axes, 6).T
         V = (U - kappa.T @ D / 2) @ kappa
         H = symmetric(joint.H - V - V.T)
         f = self.f + U @ self.c - kappa.T @ (self.u + D @ self.c)
         if not joint.free:
             return H, f
-        return H * (joint.mask @ joint.mask.T), joint.clear(f) - place(self.tau, joint.axes, 6)
+        return H * (joint.mask @ joint.mask.T), joint.clear(f) - put(self.tau, joint.axes, 6)
 
     def roll_out(self, above: Array) -> tuple[Array, Array, Array]:
         """Joint acceleration, body acceleration and the forces of the rows met."""
@@ -153,7 +154,7 @@ class Taken:
         along = -(self.kappa @ above + self.c)
         qdd = along - pick(above, axes)
         others = [axis for axis in range(6) if axis not in axes]
-        a = place(pick(above, others), others, 6) + place(along, axes, 6) if others else place(along, axes, 6)
+        a = put(pick(above, others), others, 6) + put(along, axes, 6) if others else put(along, axes, 6)
         needed = self.joint.U.T @ a + self.armature @ qdd - self.u
         forces: list[Array] = []
         for b, dof in enumerate(self.dofs):

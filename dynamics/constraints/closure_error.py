@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .constraint import Constraint
 
 
-def pose(model: Model, q: Array, constraint: Constraint) -> Transform:
+def frame_pose(model: Model, q: Array, constraint: Constraint) -> Transform:
     """The constraint's frame as the body of the other link sees it, or the world."""
     one, base = model.frame(constraint.link), -1
     if constraint.other is not None:
@@ -36,6 +36,6 @@ def displacement(model: Model, q: Array, constraint: Constraint, target: Transfo
     """e (6, 1) from the target to the frame, in the frame: a rotation vector, rad, then m. Motions that the rows do not
     hold are left out.
     """
-    at, K = pose(model, q, constraint), constraint.K
+    at, K = frame_pose(model, q, constraint), constraint.K
     turn = quaternion.log(quaternion.near_identity(target.R.T @ at.R)) if K[:, :3].any() else np.zeros((3, 1))
     return np.linalg.pinv(K) @ K @ rows([turn, at.outward(at.p - target.p)])

@@ -3,7 +3,7 @@
 A constraint says K a = k for the acceleration a (6, angular first) of a frame fixed to a link, seen in that frame;
 its force on the robot is K' lambda in the same frame, so that M a + h = tau + J' lambda. Baumgarte's stabilisation
 with a period T adds -2/T K v - 1/T^2 K e to k, where e is the frame's displacement from its target. Against another
-link, a, v and e are relative to that link; what the algorithms make of such a loop is in `coupling`.
+link, a, v and e are relative to that link; what the algorithms make of such a loop is in `loops`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import numpy as np
 
 from ...errors import ModelError
 from ..algebra.arrays import Array, fingerprint, matrix, numbers_only, per_row
-from ..algebra.spatial import Transform, placement
-from ..files.builder import rotation
+from ..algebra.spatial import Transform, from_rpy, placement
 
 HERE = placement(np.eye(3), np.zeros(3))
 
@@ -46,7 +45,7 @@ class Further(NamedTuple):
         if K.shape != (size, 6):
             raise ModelError(f"{what}: K of '{link}' has shape {tuple(K.shape)}, expected ({size}, 6)")
         frame = given[2] if len(given) == 3 else HERE
-        return Further(link, K, frame if isinstance(frame, Transform) else pose(link, frame))
+        return Further(link, K, frame if isinstance(frame, Transform) else checked_pose(link, frame))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +91,8 @@ class Constraint:
     @cached_property
     def key(self) -> tuple:
         """Equal for constraints that say the same."""
-        places = [self.frame] if self.target is None else [self.frame, self.target]
-        arrays = [self.K, self.k, self.softness, *(part for place in places for part in (place.R, place.p))]
+        poses = [self.frame] if self.target is None else [self.frame, self.target]
+        arrays = [self.K, self.k, self.softness, *(part for pose in poses for part in (pose.R, pose.p))]
         arrays += [part for more in self.more for part in (more.K, more.frame.R, more.frame.p)]
         links = (self.link, self.other, *(more.link for more in self.more))
         return (links, self.classical, self.period, self.target is None, *map(fingerprint, arrays))
@@ -117,8 +116,8 @@ def weld(
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world, or
     on the `other` link, to which it is welded then.
     """
-    frame = placement(rotation(rpy), np.asarray(position, dtype=float))
-    target = None if target is None else pose(link, target)
+    frame = placement(from_rpy(rpy), np.asarray(position, dtype=float))
+    target = None if target is None else checked_pose(link, target)
     return Constraint(link, np.eye(6), acceleration, False, frame, target, period, softness, other)
 
 
@@ -131,15 +130,15 @@ def point(
     softness=SOFTNESS,
     other: str | None = None,
 ) -> Constraint:
-    """The three translations of a point on the link, along the link's axes. target: its place (3,) in the world, or on
-    the `other` link, to which it is pinned then.
+    """The three translations of a point on the link, along the link's axes. target: its position (3,) in the world, or
+    on the `other` link, to which it is pinned then.
     """
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
-    target = None if target is None else pose(link, (np.eye(3), target))
+    target = None if target is None else checked_pose(link, (np.eye(3), target))
     return Constraint(link, np.eye(6)[3:], acceleration, True, frame, target, period, softness, other)
 
 
-def pose(link: str, given: Sequence) -> Transform:
+def checked_pose(link: str, given: Sequence) -> Transform:
     """The user's pair of a rotation and a position, checked."""
     R, p = (np.asarray(part, dtype=float) for part in given)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):

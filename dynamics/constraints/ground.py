@@ -1,5 +1,5 @@
 """Constraints against the ground as the sweeps of tree algorithms take them: where they hold, and what they ask of a
-body's acceleration at a state. Loops are in `coupling`.
+body's acceleration at a state. Loops are in `loops`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..algebra import quaternion
 from ..algebra.arrays import Array, rows
 from ..algebra.spatial import Transform, cross
 from ..free.kinematics import body_poses, body_velocities
-from ..free.tree_motion import Motion
+from ..free.tree_motion import TreeMotion
 from .constraint import Constraint
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
     return found
 
 
-def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Demand]:
+def demands(model: Model, constraints: Sequence[Constraint], v: Array, move: TreeMotion) -> list[Demand]:
     """The constraints at a state, ready for the sweeps."""
     if not constraints:
         return []

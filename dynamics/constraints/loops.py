@@ -19,7 +19,7 @@ from ...errors import ModelError
 from ..algebra.arrays import Array, columns, rows
 from ..algebra.spatial import Rotation, Transform, cross
 from ..free.kinematics import body_velocities
-from ..free.tree_motion import Motion, motion
+from ..free.tree_motion import TreeMotion, tree_motion
 from .constraint import HERE, Constraint
 from .ground import baumgarte, closes_loop, demands
 
@@ -71,7 +71,7 @@ def bodies_of(model: Model, constraint: Constraint) -> tuple[int, ...]:
     return tuple(dict.fromkeys(body for body in bodies if body >= 0))
 
 
-def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: Motion) -> list[Coupling]:
+def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: TreeMotion) -> list[Coupling]:
     """The constraints at a state, ready for the sweeps of the methods that take loops."""
     statements = [_statements(constraint) for constraint in constraints]
     ground = [each for group in statements for each in group if not closes_loop(model, each)]
@@ -106,7 +106,7 @@ def _sum(pieces: Sequence[Coupling]) -> Coupling:
     return Coupling(tuple(Part(body, add(each)) for body, each in K.items()), add([piece.k for piece in pieces]))
 
 
-def _loop(model: Model, constraint: Constraint, velocities: Sequence[Array], move: Motion) -> Coupling:
+def _loop(model: Model, constraint: Constraint, velocities: Sequence[Array], move: TreeMotion) -> Coupling:
     """Rows on the acceleration of a frame on `link` relative to the link `other`."""
     one, two = model.frame(constraint.link), model.frame(constraint.other)
     if one.body < 0 or one.body == two.body:
@@ -180,7 +180,7 @@ def jacobian(model: Model, X: Sequence[Transform], row: Coupling) -> dict[int, A
 def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
     """J (m, nv) of all rows, in the order of the constraints."""
     rest = np.zeros((model.nv, 1))
-    move, lines = motion(model, q, rest), [np.zeros((0, model.nv))]
+    move, lines = tree_motion(model, q, rest), [np.zeros((0, model.nv))]
     for row in couplings(model, constraints, rest, move):
         blocks = jacobian(model, move.X, row)
         lines.append(columns([blocks.get(i, np.zeros((row.size, j.nv))) for i, j in enumerate(model.joints)]))
@@ -200,4 +200,4 @@ def pushed_bodies(
     total = [None] * model.size if bodies is None else bodies
     total = [np.zeros((6, 1)) if push is None else push for push in total]
     rest = np.zeros((model.nv, 1))
-    return on_bodies(total, couplings(model, constraints, rest, motion(model, q, rest)), forces)
+    return on_bodies(total, couplings(model, constraints, rest, tree_motion(model, q, rest)), forces)

@@ -45,9 +45,9 @@ class Stack:
         parts = dict(zip(self.order[body], self.parts(body, stacked)))
         return [parts[c] for c in range(len(self.sizes))]
 
-    def places(self, body: int) -> list[int]:
+    def positions(self, body: int) -> list[int]:
         """Where the rows of the constraints, in their given order, are in the stack of a body that supports all of
         them.
         """
         where = self.split(body, np.arange(sum(self.sizes)).reshape(-1, 1))
-        return [int(place) for part in where for place in part.ravel()]
+        return [int(index) for part in where for index in part.ravel()]

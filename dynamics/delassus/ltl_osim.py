@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..algebra.arrays import Array
-from ..constrained.ltl import LTL, transposed
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
 from ..free.crba import blocks
 from ..free.kinematics import row_jacobian
+from ..free.ltl_factor import LTL, transposed
 from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:

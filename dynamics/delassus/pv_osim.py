@@ -26,7 +26,7 @@ def pv_osim(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
     X = transforms(model, q)
     stack = carry(model, X, articulate(model, X), constraints, first=0)
     _, L, _ = stack.at(-1)
-    order = stack.places(-1)
+    order = stack.positions(-1)
     return L[order, :][:, order]
 
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, Factor, pick
+from ..algebra.arrays import Array, pick
+from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..free.articulation import articulate
 from ..free.tree_motion import transforms
@@ -45,4 +46,4 @@ def pv_osim_fast(model: Model, q: Array, constraints: Sequence[Constraint]) -> D
     joints = articulate(model, X)
     stack = carry(model, X, joints, constraints, first=1)
     K, L, _ = stack.at(0)
-    return DelassusOperator(joints[0].H, K, L, stack.places(0))
+    return DelassusOperator(joints[0].H, K, L, stack.positions(0))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.spatial import Inertia, Transform, placement
+from ..algebra.spatial import Inertia, Transform, from_rpy, placement
 from ..joints.joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
 from ..model import Frame, Model, Shape
 
@@ -24,18 +24,6 @@ KINDS = {
     "planar": Planar,
     "floating": Floating,
 }
-
-
-def rotation(rpy) -> np.ndarray:
-    """The rotation matrix of URDF's roll, pitch, yaw (rad): about fixed x, then y, then z."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
 
 
 def align(axis: np.ndarray, only_z: bool) -> tuple[int, np.ndarray]:
@@ -101,7 +89,7 @@ class ModelBuilder:
         """
         name = name or f"{link}_joint"
         self._check(link, parent, joint, name)
-        R = rotation(np.asarray(rpy, dtype=float)) if rotation_matrix is None else rotation_matrix
+        R = from_rpy(rpy) if rotation_matrix is None else rotation_matrix
         where = placement(R, np.asarray(position, dtype=float))
         on_body = where.after(self.frames[parent].placement)
         body, on_body = self.frames[parent].body, placement(on_body.R, on_body.p)
@@ -119,7 +107,7 @@ class ModelBuilder:
         return self
 
     def frame(self, name: str, link: str, position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)) -> ModelBuilder:
-        """Name a place on a link."""
+        """Name a frame on a link."""
         return self.add(name, link, position=position, rpy=rpy)
 
     def attach(
@@ -139,22 +127,22 @@ class ModelBuilder:
         if twice:
             raise ModelError(f"link '{twice[0]}' is there already, expected a prefix that makes it new")
         onto, first = self.frames[parent], len(self.joints)
-        on_parent = placement(rotation(np.asarray(rpy, dtype=float)), np.asarray(position, dtype=float))
+        on_parent = placement(from_rpy(rpy), np.asarray(position, dtype=float))
         where = on_parent.after(onto.placement)
 
-        def place(body: int, on: Transform) -> tuple[int, Transform]:
+        def carried(body: int, on: Transform) -> tuple[int, Transform]:
             moved = on.after(where) if body < 0 else on
             return (onto.body if body < 0 else first + body), placement(moved.R, moved.p)
 
         for joint, above, on, inertia in zip(model.joints, model.parents, model.placements, model.inertias):
-            body, on = place(above, on)
+            body, on = carried(above, on)
             self.joints.append(replace(joint, name=prefix + joint.name))
             self.parents.append(body)
             self.placements.append(on)
             self.inertias.append(inertia)
         for name in links:
             frame = model.frames[name]
-            self.frames[prefix + name] = Frame(prefix + name, *place(frame.body, frame.placement))
+            self.frames[prefix + name] = Frame(prefix + name, *carried(frame.body, frame.placement))
         for key, field in LIMITS.items():
             self.limits[key].append(np.array(getattr(model, field)))
         self.shapes += [replace(shape, link=prefix + shape.link) for shape in model.shapes]

@@ -93,8 +93,8 @@ class Reader:
             p = p + R @ (at - anchor)
             R, p = self._rest(joint, R, p)
             step = f"{link}/{self._name('jnt', joint)}"
-            place = {"position": p, "rotation_matrix": R, "axis": axis, "name": self._name("jnt", joint)}
-            self.builder.add(step, parent, KINDS[kind], **place, **self._limits(joint))
+            where = {"position": p, "rotation_matrix": R, "axis": axis, "name": self._name("jnt", joint)}
+            self.builder.add(step, parent, KINDS[kind], **where, **self._limits(joint))
             parent, anchor, R, p = step, at, np.eye(3), np.zeros(3)
         self.builder.add(link, parent, position=p - R @ anchor, rotation_matrix=R, **mass)
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ...errors import ModelError
-from .builder import rotation
+from ..algebra.spatial import from_rpy
 
 XACRO = "http://www.ros.org/wiki/xacro"
 
@@ -66,7 +66,7 @@ class Element:
         origin = self["origin"]
         if origin is None:
             return np.eye(3), np.zeros(3)
-        return rotation(origin.numbers("rpy", 3, "0 0 0")), origin.numbers("xyz", 3, "0 0 0")
+        return from_rpy(origin.numbers("rpy", 3, "0 0 0")), origin.numbers("xyz", 3, "0 0 0")
 
     def _inside(self, source: ElementTree.Element) -> Element:
         return Element(source, f"{self.called}: <{source.tag}>")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..algebra.arrays import Array, pick, place, rows
+from ..algebra.arrays import Array, pick, put, rows
 from ..algebra.spatial import Inertia
 from .articulation import Articulation
-from .tree_motion import Motion, base_acceleration, motion
+from .tree_motion import TreeMotion, base_acceleration, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 def aba(model: Model, q: Array, v: Array, tau: Array, external: Sequence[Array | None] | None = None) -> Array:
     """Joint accelerations (nv, 1); `external` holds a force (6, 1) on each body in its frame, or None."""
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
     return sweeps(model, move, H, f, tau)[0]
 
 
-def applied_forces(inertias: Sequence[Inertia], move: Motion, external: Sequence[Array | None] | None) -> list[Array]:
+def applied_forces(
+    inertias: Sequence[Inertia], move: TreeMotion, external: Sequence[Array | None] | None
+) -> list[Array]:
     """f of every body before the sweeps: external forces less those that keep it turning."""
     f = [-body.spin_force(W) for body, W in zip(inertias, move.W)]
     if external is None:
@@ -33,7 +35,7 @@ def applied_forces(inertias: Sequence[Inertia], move: Motion, external: Sequence
     return [force if more is None else force + more for force, more in zip(f, external)]
 
 
-def sweeps(model: Model, move: Motion, H: list[Array], f: list[Array], tau: Array) -> tuple[Array, list[Array]]:
+def sweeps(model: Model, move: TreeMotion, H: list[Array], f: list[Array], tau: Array) -> tuple[Array, list[Array]]:
     """The backward sweep and the roll-out for inertias H and forces f of the bodies: joint and body accelerations."""
     X, joints, Du = move.X, [None] * model.size, [None] * model.size
     for i in reversed(range(model.size)):
@@ -59,4 +61,4 @@ def reaction(joint: Articulation, f: Array, u: Array, tau: Array) -> Array:
     """What the parent feels of a body's force f and the joint's own: f - G u, which along the axes is -tau."""
     if not joint.free:
         return f - joint.G @ u
-    return joint.clear(f - joint.G @ u) - place(tau, joint.axes, 6)
+    return joint.clear(f - joint.G @ u) - put(tau, joint.axes, 6)

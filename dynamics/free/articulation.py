@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, Factor, pick, place, symmetric
+from ..algebra.arrays import Array, pick, put, symmetric
+from ..algebra.ldl import Factor
 from ..algebra.spatial import Transform
 
 if TYPE_CHECKING:
@@ -46,18 +47,18 @@ class Articulation:
 
     def motion(self, a: Array) -> Array:
         """P' a = a - S G' a (6, k): what passes the joint of motions of the parent, in the body's frame."""
-        return self.clear(a) - place(self.G.T @ a, self.axes, 6)
+        return self.clear(a) - put(self.G.T @ a, self.axes, 6)
 
     def accelerate(self, a: Array, Du: Array) -> tuple[Array, Array]:
         """Joint and body acceleration from a = a_parent + a_b, in the body's frame, and D^-1 u."""
         w = Du - self.G.T @ a
         if self.free:
-            return w - pick(a, self.axes), self.clear(a) + place(w, self.axes, 6)
-        return w, a + place(w, self.axes, 6)
+            return w - pick(a, self.axes), self.clear(a) + put(w, self.axes, 6)
+        return w, a + put(w, self.axes, 6)
 
     def mobility(self, f: Array) -> Array:
         """S D^-1 S' f (6, k): the body's acceleration under forces f, its parent held."""
-        return place(self.D.solve(pick(f, self.axes)), self.axes, 6)
+        return put(self.D.solve(pick(f, self.axes)), self.axes, 6)
 
 
 def articulate(model: Model, X: list[Transform]) -> list[Articulation]:

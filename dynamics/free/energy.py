@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..algebra.arrays import Array, dot
 from .kinematics import body_poses, body_velocities
-from .tree_motion import motion, transforms
+from .tree_motion import transforms, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -30,7 +30,7 @@ def centre_of_mass(model: Model, q: Array) -> Array:
 
 def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
     """1/2 v' M v (1, 1), J."""
-    velocities = body_velocities(model, motion(model, q, v), v)
+    velocities = body_velocities(model, tree_motion(model, q, v), v)
     bodies = sum(dot(twist, body.matrix @ twist) for body, twist in zip(model.inertias, velocities))
     return (bodies + dot(v, model.armature.reshape(-1, 1) * v)) / 2
 

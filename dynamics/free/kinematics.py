@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, columns, place, rows
+from ..algebra.arrays import Array, columns, put, rows
 from ..algebra.spatial import Transform, cross
-from .tree_motion import Motion, motion, transforms
+from .tree_motion import TreeMotion, transforms, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -27,11 +27,11 @@ def body_poses(model: Model, X: list[Transform]) -> list[Transform]:
     return poses
 
 
-def body_velocities(model: Model, move: Motion, v: Array) -> list[Array]:
+def body_velocities(model: Model, move: TreeMotion, v: Array) -> list[Array]:
     """Spatial velocities (6, 1) of the bodies."""
     velocities: list[Array] = []
     for i, parent in enumerate(model.parents):
-        joint = place(v[model.v_slices[i], :], model.joints[i].axes, 6)
+        joint = put(v[model.v_slices[i], :], model.joints[i].axes, 6)
         velocities.append(joint if parent < 0 else move.X[i].motion(velocities[parent]) + joint)
     return velocities
 
@@ -49,7 +49,7 @@ def link_velocity(model: Model, q: Array, v: Array, link: str) -> Array:
     frame = model.frame(link)
     if frame.body < 0:
         return np.zeros((6, 1))
-    return frame.placement.motion(body_velocities(model, motion(model, q, v), v)[frame.body])
+    return frame.placement.motion(body_velocities(model, tree_motion(model, q, v), v)[frame.body])
 
 
 def link_acceleration(model: Model, q: Array, v: Array, a: Array, link: str) -> Array:
@@ -57,12 +57,12 @@ def link_acceleration(model: Model, q: Array, v: Array, a: Array, link: str) -> 
     frame = model.frame(link)
     if frame.body < 0:
         return np.zeros((6, 1))
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     velocities = body_velocities(model, move, v)
     accelerations: list[Array] = []
     for i, parent in enumerate(model.parents):
         above = np.zeros((6, 1)) if parent < 0 else move.X[i].motion(accelerations[parent])
-        joint = place(a[model.v_slices[i], :], model.joints[i].axes, 6)
+        joint = put(a[model.v_slices[i], :], model.joints[i].axes, 6)
         accelerations.append(above + move.ab[i] + joint)
     w, u = velocities[frame.body][:3, :], velocities[frame.body][3:, :]
     return frame.placement.motion(accelerations[frame.body] - rows([np.zeros((3, 1)), cross(w, u)]))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..algebra.arrays import Array, pick, place, rows
+from ..algebra.arrays import Array, pick, put, rows
 from ..algebra.spatial import axial, cross, skew
-from .tree_motion import Motion, base_acceleration, motion
+from .tree_motion import TreeMotion, base_acceleration, tree_motion
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -21,23 +21,23 @@ def rnea(model: Model, q: Array, v: Array, a: Array, external: Sequence[Array | 
     """Joint forces tau (nv, 1) for accelerations a; `external` holds a force (6, 1) on each body in its frame, or
     None.
     """
-    move = motion(model, q, v)
+    move = tree_motion(model, q, v)
     tau = newton_euler(model, move, body_accelerations(model, move, a), external)
     return tau + model.armature.reshape(-1, 1) * a
 
 
-def body_accelerations(model: Model, move: Motion, a: Array) -> list[Array]:
+def body_accelerations(model: Model, move: TreeMotion, a: Array) -> list[Array]:
     """The forward sweep: accelerations of the bodies, linear part classical, gravity taken off."""
     found: list[Array] = []
     for i, parent in enumerate(model.parents):
         above = base_acceleration(model) if parent < 0 else found[parent]
-        joint = place(a[model.v_slices[i], :], model.joints[i].axes, 6)
+        joint = put(a[model.v_slices[i], :], model.joints[i].axes, 6)
         found.append(move.X[i].motion(above) + move.ab[i] + joint)
     return found
 
 
 def newton_euler(
-    model: Model, move: Motion, accelerations: Sequence[Array], external: Sequence[Array | None] | None = None
+    model: Model, move: TreeMotion, accelerations: Sequence[Array], external: Sequence[Array | None] | None = None
 ) -> Array:
     """The backward sweep: joint forces (nv, 1) for the accelerations of the bodies."""
     f = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, place, rows
+from ..algebra.arrays import Array, put, rows
 from ..algebra.spatial import Transform, cross, spin_square
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Motion:
+class TreeMotion:
     """What the sweep leaves behind, a list entry per body."""
 
     X: list[Transform]
@@ -33,21 +33,21 @@ def transforms(model: Model, q: Array) -> list[Transform]:
     """X_i for every body; sine and cosine of each joint once."""
     X = []
     for joint, fixed, part in zip(model.joints, model.placements, model.q_slices):
-        rotation, slide = joint.place(q[part, :])
+        rotation, slide = joint.pose(q[part, :])
         X.append(Transform(fixed.fixed, fixed.p + fixed.fixed @ slide, rotation))
     return X
 
 
-def motion(model: Model, q: Array, v: Array) -> Motion:
+def tree_motion(model: Model, q: Array, v: Array) -> TreeMotion:
     """Transforms, angular velocities and bias accelerations."""
-    return motion_along(model, transforms(model, q), v)
+    return tree_motion_along(model, transforms(model, q), v)
 
 
-def motion_along(model: Model, X: list[Transform], v: Array) -> Motion:
+def tree_motion_along(model: Model, X: list[Transform], v: Array) -> TreeMotion:
     """The same for bodies that are carried to X already."""
     w, W, ab = [], [], []
     for i, parent in enumerate(model.parents):
-        joint_velocity = place(v[model.v_slices[i], :], model.joints[i].axes, 6)
+        joint_velocity = put(v[model.v_slices[i], :], model.joints[i].axes, 6)
         wJ, uJ = joint_velocity[:3, :], joint_velocity[3:, :]
         if parent < 0:
             w.append(wJ)
@@ -57,7 +57,7 @@ def motion_along(model: Model, X: list[Transform], v: Array) -> Motion:
             drag = X[i].outward(W[parent] @ X[i].p)
         W.append(spin_square(w[i]))
         ab.append(rows([cross(w[i], wJ), drag + cross(2 * w[i] - wJ, uJ)]))
-    return Motion(X, w, W, ab)
+    return TreeMotion(X, w, W, ab)
 
 
 def base_acceleration(model: Model) -> np.ndarray:

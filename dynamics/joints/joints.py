@@ -24,7 +24,7 @@ UNIT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Joint:
-    """One joint. `place(q)` is where it carries its child: a rotation, and a displacement before it."""
+    """One joint. `pose(q)` is where it carries its child: a rotation, and a slide before it."""
 
     name: str
     axis: int = 2
@@ -41,7 +41,7 @@ class Joint:
     def nv(self) -> int:
         return len(self.axes)
 
-    def place(self, q: Array) -> tuple[Turn | Rotation, Array]:
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         raise NotImplementedError
 
     def unmoved(self, body: Inertia) -> Inertia:
@@ -61,7 +61,7 @@ class Joint:
         """Where an increment d (nv, 1) carries the child from where it is, in its own frame, exact to second order."""
         raise NotImplementedError
 
-    def chart(self, q0: Array, q: Array) -> Array:
+    def increment(self, q0: Array, q: Array) -> Array:
         """The increment d (nv, 1) that nudges the child from q0 to q, exact to second order about q0."""
         return q - q0
 
@@ -95,7 +95,7 @@ class Revolute(Joint):
     def axes(self) -> tuple[int, ...]:
         return (self.axis,)
 
-    def place(self, q):
+    def pose(self, q):
         return Turn(self.axis, cos(q), sin(q)), np.zeros((3, 1))
 
     def nudge(self, d):
@@ -113,7 +113,7 @@ class Continuous(Revolute):
     nq = 2
     unit = slice(0, 2)
 
-    def place(self, q):
+    def pose(self, q):
         return Turn(self.axis, entry(q, 0, 0), entry(q, 1, 0)), np.zeros((3, 1))
 
     def neutral(self):
@@ -126,7 +126,7 @@ class Continuous(Revolute):
         turned = Turn(2, entry(q0, 0, 0), -entry(q0, 1, 0)).rotate(rows([q1, np.zeros((1, 1))]))
         return arctan2(entry(turned, 1, 0), entry(turned, 0, 0))
 
-    def chart(self, q0, q):
+    def increment(self, q0, q):
         return sine_between(q0, q)
 
     def random(self, rng, lower, upper):
@@ -141,11 +141,11 @@ class Prismatic(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3 + self.axis,)
 
-    def place(self, q):
+    def pose(self, q):
         return STILL, np.eye(3)[:, self.axis : self.axis + 1] @ q
 
     def nudge(self, d):
-        return self.place(d)
+        return self.pose(d)
 
 
 class Spherical(Joint):
@@ -158,7 +158,7 @@ class Spherical(Joint):
     def axes(self) -> tuple[int, ...]:
         return (0, 1, 2)
 
-    def place(self, q):
+    def pose(self, q):
         return Rotation(quaternion.matrix(q)), np.zeros((3, 1))
 
     def unmoved(self, body):
@@ -176,7 +176,7 @@ class Spherical(Joint):
     def nudge(self, d):
         return small_turn(d), np.zeros((3, 1))
 
-    def chart(self, q0, q):
+    def increment(self, q0, q):
         return twice_the_vector_between(q0, q)
 
     def random(self, rng, lower, upper):
@@ -194,7 +194,7 @@ class Planar(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3, 4, 2)
 
-    def place(self, q):
+    def pose(self, q):
         return Turn(2, entry(q, 2, 0), entry(q, 3, 0)), rows([q[:2, :], np.zeros((1, 1))])
 
     def neutral(self):
@@ -204,12 +204,12 @@ class Planar(Joint):
         angle = entry(v, 2, 0)
         a, b = quaternion.sinc(angle * angle), angle * quaternion.versine(angle * angle)
         arc = rows([columns([a, -b]), columns([b, a])]) @ v[:2, :]
-        turn, slide = self.place(q)
+        turn, slide = self.pose(q)
         turned = turn.rotate(rows([columns([arc, rows([cos(angle), sin(angle)])]), np.zeros((1, 2))]))
         return rows([slide[:2, :] + turned[:2, 0:1], turned[:2, 1:2]])
 
     def difference(self, q0, q1):
-        turn, start = self.place(q0)
+        turn, start = self.pose(q0)
         turned = turn.inverse.rotate(rows([columns([q1[:2, :] - start[:2, :], q1[2:, :]]), np.zeros((1, 2))]))
         angle = arctan2(entry(turned, 1, 1), entry(turned, 0, 1))
         a, b = quaternion.half_cotangent(angle * angle), angle / 2
@@ -219,8 +219,8 @@ class Planar(Joint):
         angle = entry(d, 2, 0)
         return Turn(2, cos(angle), sin(angle)), rows([d[:2, :], np.zeros((1, 1))])
 
-    def chart(self, q0, q):
-        turn, start = self.place(q0)
+    def increment(self, q0, q):
+        turn, start = self.pose(q0)
         slid = turn.inverse.rotate(rows([q[:2, :] - start[:2, :], np.zeros((1, 1))]))
         return rows([slid[:2, :], sine_between(q0[2:, :], q[2:, :])])
 
@@ -240,7 +240,7 @@ class Floating(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3, 4, 5, 0, 1, 2)
 
-    def place(self, q):
+    def pose(self, q):
         return Rotation(quaternion.matrix(q[3:, :])), q[:3, :]
 
     def neutral(self):
@@ -259,7 +259,7 @@ class Floating(Joint):
     def nudge(self, d):
         return small_turn(d[3:, :]), d[:3, :]
 
-    def chart(self, q0, q):
+    def increment(self, q0, q):
         slid = quaternion.matrix(q0[3:, :]).T @ (q[:3, :] - q0[:3, :])
         return rows([slid, twice_the_vector_between(q0[3:, :], q[3:, :])])
 

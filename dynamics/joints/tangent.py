@@ -1,7 +1,7 @@
 """Local coordinates of the configuration manifold: increments d (nv, 1) about a configuration, joint by joint.
 
-`nudged` is the robot at q moved on by d, `chart` is d as a function of where the robot goes; each undoes the other to
-second order, which is all that second derivatives at d = 0 see. A nudge acts after its joint, in the child's frame:
+`nudged` is the robot at q moved on by d, `increment` is d as a function of where the robot goes; each undoes the other
+to second order, which is all that second derivatives at d = 0 see. A nudge acts after its joint, in the child's frame:
 there, at d = 0, the derivative of a turned vector costs nothing, for it is made of the vector's own entries.
 """
 
@@ -26,6 +26,6 @@ def nudged(model: Model, q: Array, d: Array) -> list[Transform]:
     return X
 
 
-def chart(model: Model, q0: Array, q: Array) -> Array:
+def increment(model: Model, q0: Array, q: Array) -> Array:
     """d (nv, 1) with q0 nudged by d = q."""
-    return rows([joint.chart(q0[part, :], q[part, :]) for joint, part in zip(model.joints, model.q_slices)])
+    return rows([joint.increment(q0[part, :], q[part, :]) for joint, part in zip(model.joints, model.q_slices)])

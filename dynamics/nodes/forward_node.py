@@ -25,8 +25,8 @@ from ..constraints.constraint import Constraint
 from ..constraints.loops import couplings
 from ..free.inverse_mass import inverse_mass
 from ..free.rnea import body_accelerations, newton_euler
-from ..free.tree_motion import Motion, motion, motion_along
-from ..joints.tangent import chart, nudged
+from ..free.tree_motion import TreeMotion, tree_motion, tree_motion_along
+from ..joints.tangent import increment, nudged
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -58,10 +58,10 @@ class Problem:
         a, forces = solve(self.model, self.q, self.v, self.tau, self.constraints, self.external)
         return ca.vertcat(a, *forces)
 
-    def residual(self, y: ca.SX, move: Motion | None = None) -> ca.SX:
+    def residual(self, y: ca.SX, move: TreeMotion | None = None) -> ca.SX:
         """g (nv + m, 1), in one forward and one backward sweep."""
         model, (a, *forces) = self.model, self.split(y)
-        move = motion(model, self.q, self.v) if move is None else move
+        move = tree_motion(model, self.q, self.v) if move is None else move
         accelerations = body_accelerations(model, move, a)
         pushes = [None] * model.size if self.external is None else list(self.external)
         missing = []
@@ -132,14 +132,14 @@ class ForwardDerivatives(Derivatives):
     @cached_property
     def inputs(self) -> ca.SX:
         problem = self.problem
-        d = chart(problem.model, self.q0, ca.SX(problem.q))
+        d = increment(problem.model, self.q0, ca.SX(problem.q))
         return ca.vertcat(d[::-1], problem.v[::-1], problem.tau, self.others)
 
     @cached_property
     def residual(self) -> ca.SX:
         """g in d, the own symbols, the other symbols and y."""
         model, own = self.problem.model, self.own
-        move = motion_along(model, nudged(model, own["q"], self.d), own["v"])
+        move = tree_motion_along(model, nudged(model, own["q"], self.d), own["v"])
         return replace(self.problem, **own).residual(self.unknowns, move)
 
     @cached_property

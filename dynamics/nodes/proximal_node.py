@@ -25,7 +25,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..algebra.arrays import Factor, symmetric
+from ..algebra.arrays import symmetric
+from ..algebra.ldl import Factor
 from ..constraints.loops import constraint_jacobian
 from ..free.inverse_mass import inverse_mass
 from ..proximal.iteration import Factorized, Iterate, weight

@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     from ..model import Model
 
 
-class Step(NamedTuple):
+class OrderedBody(NamedTuple):
     """A body, and the bodies it is coupled to when its turn comes, in the order of the tree."""
 
     body: int
     neighbours: tuple[int, ...]
 
 
-def elimination_order(model: Model, constraints: Sequence[Constraint]) -> list[Step]:
-    """The steps of LCABA for a model with constraints, from the first body to the last."""
+def elimination_order(model: Model, constraints: Sequence[Constraint]) -> list[OrderedBody]:
+    """The bodies of a model with constraints, from the first that LCABA eliminates to the last."""
     return order(model.parents, [bodies_of(model, constraint) for constraint in constraints])
 
 
-def order(parents: Sequence[int], coupled: Iterable[Sequence[int]]) -> list[Step]:
+def order(parents: Sequence[int], coupled: Iterable[Sequence[int]]) -> list[OrderedBody]:
     """The same for a tree given by its parents (-1: the world), and groups of bodies that are coupled."""
     neighbours: list[set[int]] = [set() for _ in parents]
     for group in coupled:
         _join(neighbours, group)
     children = [sum(parent == body for parent in parents) for body in range(len(parents))]
     leaves = {body for body, count in enumerate(children) if count == 0}
-    steps = []
+    found = []
     while leaves:
         body = min(leaves, key=lambda i: (len(neighbours[i]), -i))
-        steps.append(Step(body, tuple(sorted(neighbours[body]))))
+        found.append(OrderedBody(body, tuple(sorted(neighbours[body]))))
         leaves.remove(body)
         for other in neighbours[body]:
             neighbours[other].remove(body)
@@ -50,7 +50,7 @@ def order(parents: Sequence[int], coupled: Iterable[Sequence[int]]) -> list[Step
                 leaves.add(parent)
         else:
             _join(neighbours, neighbours[body])
-    return steps
+    return found
 
 
 def _join(neighbours: list[set[int]], group: Iterable[int]) -> None:

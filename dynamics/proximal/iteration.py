@@ -31,7 +31,7 @@ from ..constraints.constraint import Constraint
 from ..constraints.ground import LOOP_METHODS, sites
 from ..constraints.loops import Coupling, couplings, on_bodies
 from ..free.rnea import body_accelerations, newton_euler
-from ..free.tree_motion import Motion, motion
+from ..free.tree_motion import TreeMotion, tree_motion
 from .default_mu import weight
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Factorized(ABC):
     def __init__(
         self,
         model: Model,
-        move: Motion,
+        move: TreeMotion,
         tau: Array,
         held: Sequence[Coupling],
         external: Sequence[Array | None] | None,
@@ -193,7 +193,7 @@ class Iterate:
         self.tau, self.external = tau, external
         if method.name not in LOOP_METHODS:
             sites(model, constraints)  # refuses loops
-        self.move = motion(model, q, v)
+        self.move = tree_motion(model, q, v)
         self.held = couplings(model, constraints, v, self.move)
         self.factorized = method(model, self.move, tau, self.held, external, mu)
         forces = [np.zeros((row.size, 1)) for row in self.held] if forces is None else list(forces)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, Factor, columns, grid, pick, rows, symmetric
+from ..algebra.arrays import Array, columns, grid, pick, rows, symmetric
+from ..algebra.ldl import Factor
 from ..constraints.loops import add
 from ..free.aba import applied_forces, reaction
 from ..free.articulation import Articulation

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..algebra.arrays import Array, Factor, rows
-from ..constrained.ltl import LTL, by_dof, pushed, transposed
+from ..algebra.arrays import Array, rows
+from ..algebra.ldl import Factor
 from ..constraints.loops import jacobian
 from ..free.crba import blocks
+from ..free.ltl_factor import LTL, by_dof, pushed, transposed
 from ..free.rnea import body_accelerations, newton_euler
 from .iteration import Factorized
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..algebra.arrays import Array, Factor, pick, rows
+from ..algebra.arrays import Array, pick, rows
+from ..algebra.ldl import Factor
 from ..constraints.stacked_rows import Stack
 from ..free.aba import applied_forces, reaction
 from ..free.articulation import Articulation

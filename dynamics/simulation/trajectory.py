@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ..algebra.spatial import placement
-from ..constraints.closure_error import displacement, pose, target_pose
+from ..constraints.closure_error import displacement, frame_pose, target_pose
 from ..constraints.constraint import Constraint
 from .animation import animate
 
@@ -87,7 +87,7 @@ class Trajectory:
                 continue
             target = target_pose(self.model, row)
             if target is None:
-                start = pose(self.model, self.q[:1].T, row)
+                start = frame_pose(self.model, self.q[:1].T, row)
                 target = placement(start.R, start.p)
             away = self._displacement(row, target)
             found[0, :, k], found[1, :, k] = (np.linalg.norm(part, axis=1) for part in (away[:, 3:], away[:, :3]))
@@ -111,9 +111,9 @@ class Trajectory:
     def _missing(self, q, v, a) -> list[ca.SX]:
         from ..constraints.loops import couplings
         from ..free.rnea import body_accelerations
-        from ..free.tree_motion import motion
+        from ..free.tree_motion import tree_motion
 
-        move = motion(self.model, q, v)
+        move = tree_motion(self.model, q, v)
         accelerations = body_accelerations(self.model, move, a)
         rows = couplings(self.model, self.constraints, v, move)
         return [ca.vertcat(*(row.missing(accelerations) for row in rows))]

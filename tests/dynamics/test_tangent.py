@@ -1,11 +1,11 @@
-"""Local coordinates of the configuration manifold: a nudge undoes the chart to second order, for every joint."""
+"""Local coordinates of the configuration manifold: a nudge undoes the increment to second order, for every joint."""
 
 import numpy as np
 import pytest
 from trisweep.dynamics import random_tree
 from trisweep.dynamics.free.tree_motion import transforms
 from trisweep.dynamics.joints.joints import Continuous, Floating, Planar, Prismatic, Revolute, Spherical
-from trisweep.dynamics.joints.tangent import chart, nudged
+from trisweep.dynamics.joints.tangent import increment, nudged
 
 KINDS = {
     "revolute": Revolute,
@@ -18,9 +18,9 @@ KINDS = {
 
 
 def gap(model, q, along, size):
-    """How far the robot nudged by the chart's coordinates is from where it went."""
+    """How far the robot nudged by the increment's coordinates is from where it went."""
     there = model.integrate(q, size * along).reshape(-1, 1)
-    d = chart(model, q.reshape(-1, 1), there)
+    d = increment(model, q.reshape(-1, 1), there)
     pairs = zip(nudged(model, q.reshape(-1, 1), d), transforms(model, there))
     return max(max(abs(a.R - b.R).max(), abs(a.p - b.p).max()) for a, b in pairs), d.ravel()
 

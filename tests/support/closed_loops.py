@@ -12,8 +12,7 @@ import pinocchio as pin
 from support.loop_workshop import Mechanism, Workshop
 from support.robot_oracles import ours, twin
 from trisweep.dynamics import Shape, load_urdf
-from trisweep.dynamics.algebra.spatial import placement
-from trisweep.dynamics.files.builder import rotation
+from trisweep.dynamics.algebra.spatial import from_rpy, placement
 from trisweep.problems.robot import robot_file
 
 
@@ -176,7 +175,7 @@ def legs(cube: bool = False) -> Mechanism:
             0.05,
             -0.03,
             0.5,
-            *pin.Quaternion(rotation((0.1, 0.9, 0.05))).coeffs(),
+            *pin.Quaternion(from_rpy((0.1, 0.9, 0.05))).coeffs(),
             -1.1,
             0.05,
             1.6,

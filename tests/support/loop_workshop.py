@@ -13,8 +13,7 @@ import numpy as np
 import pinocchio as pin
 from support.robot_oracles import PinBuilder, angular_first, mass_matrix
 from trisweep.dynamics import Constraint, Model, ModelBuilder
-from trisweep.dynamics.algebra.spatial import placement
-from trisweep.dynamics.files.builder import rotation
+from trisweep.dynamics.algebra.spatial import from_rpy, placement
 
 # Singular values of J beside the largest: below, rows are called dependent; between them and 1e-4 there are none here.
 RANK = 1e-9
@@ -194,7 +193,7 @@ class Workshop:
     def attach(self, model: Model, twin: pin.Model, prefix="", position=(0, 0, 0), rpy=(0, 0, 0)):
         """A whole robot on the ground."""
         self.builder.attach(model, prefix=prefix, position=position, rpy=rpy)
-        self.pin.attach(twin, "universe", prefix, pin.SE3(rotation(rpy), np.array(position, dtype=float)))
+        self.pin.attach(twin, "universe", prefix, pin.SE3(from_rpy(rpy), np.array(position, dtype=float)))
 
     def tip(self, growth: "Callable[[int], dict]", parent: str, links: int, name: str) -> str:
         """Several links in a row on a parent; the last one's name."""

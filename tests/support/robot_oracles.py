@@ -4,7 +4,8 @@ from functools import cache
 
 import numpy as np
 import pinocchio as pin
-from trisweep.dynamics.files.builder import ModelBuilder, grow, random_tree, rotation
+from trisweep.dynamics.algebra.spatial import from_rpy
+from trisweep.dynamics.files.builder import ModelBuilder, grow, random_tree
 from trisweep.problems.robot import robot, robot_file
 
 FLOATING = {"go1", "talos", "g1"}
@@ -55,7 +56,7 @@ class PinBuilder:
         if kind == "continuous":
             turn.rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
         joint, on_joint = self.of[parent]
-        where = on_joint * pin.SE3(rotation(rpy), position) * turn
+        where = on_joint * pin.SE3(from_rpy(rpy), position) * turn
         index = self.model.addJoint(joint, PIN_JOINTS[kind](axis), where, f"{link}_joint")
         self.of[link] = index, turn.inverse()
         self.model.appendBodyToJoint(index, pin.Inertia(mass, com, inertia), turn.inverse())

@@ -1,0 +1,49 @@
+"""L D L' of a symmetric positive definite matrix, of numbers or of symbols, with its solves."""
+
+from __future__ import annotations
+
+from .arrays import Array, entry, pivot, rows, symmetric
+
+
+class Factor:
+    """L D L' of a symmetric positive definite matrix, unrolled: structural zeros of symbols stay zero.
+
+    Only the lower triangle of what is left is ever used, so of symbols only that is ever computed.
+    """
+
+    def __init__(self, A: Array):
+        self.size = A.shape[0]
+        self.L, self.d = [], []
+        scale = [entry(A, k, k) for k in range(self.size)]
+        for k in range(self.size):
+            d = 1.0 / pivot(entry(A, 0, 0), scale[k])
+            below = A[1:, 0:1]
+            l = below * d
+            A = A[1:, 1:] - l @ below.T
+            self.L.append(l)
+            self.d.append(d)
+
+    def solve(self, B: Array) -> Array:
+        """A^-1 B for a matrix B."""
+        return self.back(rows([self.d[k] * y for k, y in enumerate(self.forward(B))]))
+
+    def forward(self, B: Array) -> list[Array]:
+        """The rows of L^-1 B."""
+        y = []
+        for l in self.L:
+            y.append(B[0:1, :])
+            B = B[1:, :] - l @ y[-1]
+        return y
+
+    def back(self, Y: Array) -> Array:
+        """L'^-1 Y."""
+        X = Y[self.size :, :]
+        for k in reversed(range(self.size)):
+            X = rows([Y[k : k + 1, :] - self.L[k].T @ X, X])
+        return X
+
+    def inverse_form(self, B: Array) -> Array:
+        """B' A^-1 B, symmetric."""
+        Y = rows(self.forward(B))
+        scaled = rows([d * Y[k : k + 1, :] for k, d in enumerate(self.d)])
+        return symmetric(Y.T @ scaled)

@@ -65,7 +65,7 @@ def check(
     automatic = dict(zip(("values", "gradient", "jacobian", "hessian"), through))
 
     directions = np.eye(len(point))[: len(at)]
-    stepped = [_slopes(lambda s, d=d: evaluate(point + s * d)) for d in directions]
+    stepped = [_slopes(lambda s: evaluate(point + s * direction)) for direction in directions]
     differences = {
         "jacobian": np.hstack([slopes[0] for slopes in stepped]),
         "gradient": np.hstack([slopes[0] for slopes in stepped]).T @ point[-eta.numel() :, None],

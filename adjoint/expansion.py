@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
 
 import casadi as ca
 
@@ -15,8 +16,11 @@ from .symbols import distinct
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 
 
+Adjoint = TypeVar("Adjoint", ca.SX, None)
+
+
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Generic[Adjoint]):
     """Outputs and derivatives as SX in the variables and parameters alone; they share their subexpressions.
 
     gradient and hessian are None without multipliers.
@@ -24,11 +28,17 @@ class Expansion:
 
     values: ca.SX
     jacobian: ca.SX
-    gradient: ca.SX | None
-    hessian: ca.SX | None
+    gradient: Adjoint
+    hessian: Adjoint
 
 
-def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact") -> Expansion:
+@overload
+def expand(variables: ca.SX, outputs: ca.SX, multipliers: None = None, hessian: str = "exact") -> Expansion[None]: ...
+@overload
+def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX, hessian: str = "exact") -> Expansion[ca.SX]: ...
+def expand(
+    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact"
+) -> Expansion[ca.SX] | Expansion[None]:
     """Values f (m), Jacobian df/dx (m, n), and gradient (n) and Hessian (n, n) of multipliers' f.
 
     variables: x, a column of symbols (n). outputs: f, a column (m). multipliers: eta (m), expressions or symbols,
@@ -43,7 +53,8 @@ def expand(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, h
     graph = Graph(variables, nodes_of(outputs) if multipliers is None else nodes_of(outputs, multipliers), exact)
     jacobian = graph.total(outputs)
     if multipliers is None:
-        return Expansion(*_solve(graph.nodes, [outputs, jacobian]), None, None)
+        values, jacobian = _solve(graph.nodes, [outputs, jacobian])
+        return Expansion(values, jacobian, None, None)
     mu, nu, gradient = graph.adjoints(outputs, multipliers)
     if exact:
         lower = graph.curvature(outputs, multipliers, mu, nu)
@@ -61,7 +72,9 @@ def solved(expression: ca.SX) -> ca.SX:
 
 def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:
     """The expressions with unknowns and anchors replaced by what they stand for, subexpressions shared."""
-    stand_ins, meanings, known = [], [], set()
+    stand_ins: list[ca.SX] = []
+    meanings: list[ca.SX] = []
+    known: set[int] = set()
     for node in nodes:
         for symbols, meaning in ((node.unknowns, node.solution), *node.derivatives.anchors):
             if symbols[0].element_hash() not in known:

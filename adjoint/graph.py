@@ -46,7 +46,8 @@ class Graph:
     def adjoints(self, f: ca.SX, eta: ca.SX) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
         """mu_k and nu_k of each node, from the last to the first, and the gradient L,x."""
         slope = ca.jtimes(f, self.z, eta, True)
-        mu, nu = [], []
+        mu: list[ca.SX] = []
+        nu: list[ca.SX] = []
         for k in reversed(range(len(self.nodes))):
             mu.insert(0, self.known[k].inverse.T @ slope[self.ends[k] : self.ends[k + 1]])
             nu.insert(0, -(self.slopes[k].T @ mu[0]))

@@ -1,7 +1,13 @@
 """A progress display for what may take long: silent for the first seconds, and wherever there is no terminal."""
 
+from __future__ import annotations
+
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Display
 
 PATIENCE = 2.0  # seconds
 
@@ -14,12 +20,12 @@ class Progress:
         self.parts = parts
         self.finished = 0
         self._start = time.monotonic()
-        self._display = None
+        self._display: Display | None = None
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._display is not None:
             self._display.stop()
 

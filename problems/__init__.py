@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ProblemError
 
@@ -36,7 +36,7 @@ def names() -> tuple[str, ...]:
     return tuple(_MODULES)
 
 
-def task(name: str, **options) -> Task:
+def task(name: str, **options: Any) -> Task:
     """The ready problem of that name; the options are those of its function, such as steps=50."""
     return _function(name)(**options)
 

@@ -35,8 +35,9 @@ def linkage() -> tuple[Model, Constraint]:
     for name, parent, at, length in rods:
         middle, mass = (length / 2, 0.0, 0.0), DENSITY * length
         inertia = mass * length**2 / 12 * np.diag([0.0, 1.0, 1.0])
-        turn = {"axis": (0, 1, 0), "position": (at, 0, 0)}
-        builder.add(name, parent, "revolute", **turn, mass=mass, com=middle, inertia=inertia)
+        builder.add(
+            name, parent, "revolute", axis=(0, 1, 0), position=(at, 0, 0), mass=mass, com=middle, inertia=inertia
+        )
         builder.shape(Shape("box", (length, 0.03, 0.03), name, placement(np.eye(3), np.array(middle))))
     closure = point("coupler", (COUPLER, 0, 0), target=(ROCKER, 0, 0), other="rocker", period=PERIOD)
     return builder.build(), closure

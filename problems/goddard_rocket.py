@@ -10,7 +10,8 @@ gravity are 1 there. 0 <= T <= 3.5, c = 1/2, D_c = 310, h_c = 500; of the mass, 
 from __future__ import annotations
 
 import numpy as np
-from casadi import exp, vertcat
+from casadi import SX, exp, vertcat
+from numpy.typing import ArrayLike
 
 from ..ocp import Free, Problem
 from .ready import Task
@@ -35,11 +36,11 @@ def goddard_rocket(steps: int = 400) -> Task:
     ocp.constrain("empty", x[2], equals=EMPTY_MASS, at="end")
     t = np.linspace(0, 1, steps + 1)
     flight = np.column_stack([np.ones_like(t), t * (1 - t), 1 + (EMPTY_MASS - 1) * t])
-    guess = {"x": flight, "x_next": flight[1:], "u": THRUST_LIMIT / 2, "u_next": THRUST_LIMIT / 2}
+    guess: dict[str, ArrayLike] = {"x": flight, "x_next": flight[1:], "u": THRUST_LIMIT / 2, "u_next": THRUST_LIMIT / 2}
     return Task("goddard_rocket", ocp, guess, published=-1.01283 if steps == 400 else None)
 
 
-def rates(x, u):
+def rates(x: SX, u: SX) -> SX:
     """x' of the state x (3,) with thrust u."""
     height, speed, mass = x[0], x[1], x[2]
     drag = DRAG * speed**2 * exp(-DRAG_DECAY * (height - 1))

@@ -6,6 +6,8 @@ States q (rad) and v (rad/s), control tau (N m), explicit Euler, limits of the r
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from casadi import sumsqr
 from numpy.typing import ArrayLike
@@ -63,6 +65,6 @@ def iiwa_reach(
     return Task(name, ocp, guess={"q": start}, parameters={"start": start, "goal": goal})
 
 
-def iiwa_reach_constrained(**options) -> Task:
+def iiwa_reach_constrained(**options: Any) -> Task:
     """`iiwa_reach` with the end effector welded; the options are the same."""
     return iiwa_reach(**options, constrained=True)

@@ -52,7 +52,8 @@ def quadrotor_to_a_point(point: ArrayLike = (2.0, 1.0, 1.0), steps: int = 50, du
     ocp.constrain("start hovering", still, equals=0, at="start")
     ocp.constrain("reach the point", p, equals=goal, at="end")
     ocp.constrain("end hovering", still, equals=0, at="end")
-    guess = {"p": np.linspace(np.zeros(3), point, steps + 1), "f": hover}
+    way = np.linspace(np.zeros(3), np.asarray(point, dtype=float), steps + 1)
+    guess: dict[str, ArrayLike] = {"p": way, "f": hover}
     return Task("quadrotor_to_a_point", ocp, guess, parameters={"point": point})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -31,4 +32,5 @@ class Task:
 
     def solve(self, settings: Settings | None = None, hessian: str = "exact", backend: str = "native") -> Solution:
         """Build, and solve from the guess."""
-        return self.build(hessian, backend).solve(self.guess, settings=settings, **self.parameters)
+        parameters: dict[str, Any] = dict(self.parameters)
+        return self.build(hessian, backend).solve(self.guess, settings=settings, **parameters)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from casadi import cos, sin, sumsqr, tan, vertcat
+from numpy.typing import ArrayLike
 
 from ..ocp import Free, Problem
 from .ready import Task
@@ -46,5 +47,5 @@ def truck_trailer_parking(steps: int = 60, smoothness: float = 1e-2) -> Task:
     ocp.constrain("start", pose, equals=START, at="start")
     ocp.constrain("end", pose, equals=END, at="end")
     way = np.linspace(START, END, steps + 1)
-    guess = {"p": way[:, :2], "theta1": way[:, 2], "theta0": way[:, 3], "s": -SPEED_LIMIT / 2}
+    guess: dict[str, ArrayLike] = {"p": way[:, :2], "theta1": way[:, 2], "theta0": way[:, 3], "s": -SPEED_LIMIT / 2}
     return Task("truck_trailer_parking", ocp, guess)

@@ -1,6 +1,7 @@
 """A compiled function as an object of Python: called on one sample, on a batch, or by its address."""
 
 import ctypes
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
@@ -107,7 +108,7 @@ class CompiledFunction:
             self._evaluate_rows([*paths, *rest], strides, [*(path[1:] for path in paths), *others], count)
         return *paths, *others
 
-    def _check_number(self, inputs: tuple) -> None:
+    def _check_number(self, inputs: Sequence[np.ndarray]) -> None:
         if len(inputs) != len(self._inputs):
             raise ValueError(f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}")
 
@@ -116,7 +117,9 @@ class CompiledFunction:
         self._evaluate_rows(rows, [0 if len(x) == 1 else x.strides[0] // 8 for x in rows], results, count)
         return results
 
-    def _evaluate_rows(self, rows: list, strides: list[int], results: list | tuple, count: int) -> None:
+    def _evaluate_rows(
+        self, rows: Sequence[np.ndarray], strides: Sequence[int], results: Sequence[np.ndarray], count: int
+    ) -> None:
         memory = self._idle_memory.pop() if self._idle_memory else _CallMemory(self.sizes)
         for i, x in enumerate(rows):
             memory.inputs[i] = _address(x)

@@ -6,6 +6,8 @@ label, so labels (which are no code) keep it to a few operations at a time: two 
 saved, nothing lost.
 """
 
+from collections.abc import Callable
+
 from .program import Program
 from .register_plan import Step
 from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
@@ -128,7 +130,7 @@ class Lowering:
         lines += ["ret void", "}", self.footer]
         return "\n".join(lines)
 
-    def _sine_or_cosine(self, k: int, angle_name: str, pairs: dict[int, str], write) -> str:
+    def _sine_or_cosine(self, k: int, angle_name: str, pairs: dict[int, str], write: Callable[[str], None]) -> str:
         """Both come from one call, made by whichever stands first in the piece."""
         P = pair_type(self.lanes)
         angle = self.program.arguments[k][0]

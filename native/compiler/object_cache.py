@@ -73,11 +73,11 @@ class ObjectCache:
             except BaseException:
                 os.unlink(unfinished)
                 raise
-            self._evict()
+            self._evict(self.folder)
 
-    def _evict(self) -> None:
+    def _evict(self, folder: Path) -> None:
         entries = []
-        for path in self.folder.iterdir():
+        for path in folder.iterdir():
             with contextlib.suppress(OSError):
                 status = path.stat()
                 if path.suffix == _ENTRY:

@@ -5,6 +5,7 @@ of its own. Equal operations are merged, calls of other functions are spliced in
 not know is rewritten: squares become products, and sin and cos of one angle stand side by side.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import casadi as ca
@@ -38,8 +39,8 @@ def _inverse_error_function() -> ca.Function:
 class _Recorder:
     def __init__(self) -> None:
         self.program = Program()
-        self._known: dict[tuple, int] = {}
-        self._rewrite = {
+        self._known: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._rewrite: dict[int, Callable[..., int]] = {
             ca.OP_SQ: lambda x: self.value("mul", x, x),
             ca.OP_TWICE: lambda x: self.value("add", x, x),
             ca.OP_INV: lambda x: self.value("div", self.constant(1.0), x),

@@ -106,7 +106,7 @@ def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[
 
 def _fixed_slots(program: Program, frame: Frame) -> dict[int, int]:
     """The slots of constants, inputs and outputs (of a value that is several outputs, one of them)."""
-    slots = {}
+    slots: dict[int, int] = {}
     for k, operation in enumerate(program.operations):
         if operation == "constant":
             slots[k] = len(slots)

@@ -47,7 +47,7 @@ _PREFIX = "trisweep_"
 def library_addresses() -> dict[str, int]:
     """The C library's functions by the names under which compiled code refers to them."""
     library = ctypes.CDLL({"win32": "ucrtbase", "darwin": "libSystem.dylib"}.get(sys.platform, "libm.so.6"))
-    return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in CALLS}
+    return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in CALLS}
 
 
 def vector_type(lanes: int) -> str:

@@ -12,17 +12,17 @@ subexpressions are eliminated on both sides.
 import casadi as ca
 from support.iiwa_step import METHODS, SETTINGS, IiwaStep
 from support.machine import describe
+from support.operations import operations
 from trisweep.adjoint import expand, nodes_of, solved
 
 PAPER = {"dFD": (1.56, 1.60), "d2 eta'FD": (1.45, 2.21)}
 BARS = {"dFD a": 11_000, "Euler step a": 20_000}
-IDLE = (ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST)
 
 
-def operations(*expressions: ca.SX) -> int:
+def count(*expressions: ca.SX) -> int:
+    """Operations of expressions, each subexpression once."""
     expressions = ca.cse(list(expressions))
-    function = ca.Function("f", ca.symvar(ca.veccat(*expressions)), expressions)
-    return sum(function.instruction_id(k) not in IDLE for k in range(function.n_instructions()))
+    return operations(ca.Function("f", ca.symvar(ca.veccat(*expressions)), expressions))
 
 
 def forward_jacobian(f: ca.SX, x: ca.SX) -> ca.SX:
@@ -32,7 +32,7 @@ def forward_jacobian(f: ca.SX, x: ca.SX) -> ca.SX:
 
 def casadi_hessian(f: ca.SX, x: ca.SX) -> int:
     """Operations of the lower half of d2(eta' f)/dx2."""
-    return operations(ca.tril(ca.hessian(ca.SX.sym("eta", f.shape).T @ f, x)[0]))
+    return count(ca.tril(ca.hessian(ca.SX.sym("eta", f.shape).T @ f, x)[0]))
 
 
 def counts(setting: str) -> dict[str, int]:
@@ -43,19 +43,19 @@ def counts(setting: str) -> dict[str, int]:
     adjoint = expand(step.x, step.a, ca.SX.sym("eta", 7))
     rivals = [IiwaStep(setting, method) for method in METHODS[setting]]
     return {
-        "ID": operations(node.residual),
-        "FD": min(operations(solved(rival.a)) for rival in rivals),
-        "dID c": operations(ca.jacobian(node.residual, z)),
-        "dFD c": min(operations(ca.jacobian(solved(rival.a), rival.x)) for rival in rivals),
-        "dFD c forward": min(operations(forward_jacobian(solved(rival.a), rival.x)) for rival in rivals),
-        "dFD a": operations(expand(step.x, step.a).jacobian),
-        "d(FD + forces) c": min(operations(ca.jacobian(solved(rival.y), rival.x)) for rival in rivals),
-        "d(FD + forces) a": operations(expand(step.x, step.y).jacobian),
+        "ID": count(node.residual),
+        "FD": min(count(solved(rival.a)) for rival in rivals),
+        "dID c": count(ca.jacobian(node.residual, z)),
+        "dFD c": min(count(ca.jacobian(solved(rival.a), rival.x)) for rival in rivals),
+        "dFD c forward": min(count(forward_jacobian(solved(rival.a), rival.x)) for rival in rivals),
+        "dFD a": count(expand(step.x, step.a).jacobian),
+        "d(FD + forces) c": min(count(ca.jacobian(solved(rival.y), rival.x)) for rival in rivals),
+        "d(FD + forces) a": count(expand(step.x, step.y).jacobian),
         "d2 eta'ID c": casadi_hessian(node.residual, z),
         "d2 eta'FD c": min(casadi_hessian(solved(rival.a), rival.x) for rival in rivals),
-        "d2 eta'FD a": operations(ca.tril(adjoint.hessian)),
-        "Euler step c": min(operations(*rival.by_casadi()(rival.x, rival.eta)) for rival in rivals),
-        "Euler step a": operations(*step.by_adjoint()(step.x, step.eta)),
+        "d2 eta'FD a": count(ca.tril(adjoint.hessian)),
+        "Euler step c": min(count(*rival.by_casadi()(rival.x, rival.eta)) for rival in rivals),
+        "Euler step a": count(*step.by_adjoint()(step.x, step.eta)),
     }
 
 

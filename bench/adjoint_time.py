@@ -8,13 +8,13 @@ the dynamics come before their derivatives, both are timed). Compiled code is ca
 point. Best of interleaved rounds, one core.
 """
 
-import ctypes
 import time
 
 import numpy as np
 import pinocchio as pin
 from support.iiwa_step import SETTINGS, IiwaStep
 from support.machine import describe
+from support.timing import by_address
 from trisweep.native import compile_function
 from trisweep.problems.robot import robot_file
 
@@ -28,15 +28,7 @@ def compiled(function):
     code = compile_function(function)
     rng = np.random.default_rng(0)
     inputs = [rng.standard_normal((STAGES, size)) for size in code.sizes.inputs]
-    outputs = [np.zeros((STAGES, size)) for size in code.sizes.outputs]
-    work = np.zeros(code.sizes.work)
-    entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)(code.address)
-    tables = []
-    for rows in (inputs, outputs):
-        tables.append((ctypes.c_void_p * len(rows))(*(row.ctypes.data for row in rows)))
-        tables.append((ctypes.c_int64 * len(rows))(*(row.shape[1] for row in rows)))
-    keep = code, inputs, outputs
-    return lambda keep=keep: entry(*tables, STAGES, work.ctypes.data)
+    return by_address(code, inputs, STAGES)[0]
 
 
 def pinocchio(setting: str):

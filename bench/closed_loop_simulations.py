@@ -13,17 +13,12 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 from support.machine import describe
+from support.report import Report
 from trisweep.dynamics import simulate
+from trisweep.problems.mechanisms import four_bar, grasp
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from closed_loops import four_bar, grasp
-
-report: list[str] = []
-
-
-def say(line: str = "") -> None:
-    print(line, flush=True)
-    report.append(line)
+say = Report()
 
 
 def fall(folder: Path) -> None:
@@ -60,7 +55,7 @@ def hold(folder: Path) -> None:
     spring = weight - (q[:fingers] - hand.q[:fingers]) - 0.01 * v[:fingers]
     policy = ca.Function("hold", [t, q, v], [ca.vertcat(spring, ca.SX.zeros(6))])
     push = np.random.default_rng(0).standard_normal(model.nv)
-    terms = hand.terms(hand.q, push)
+    terms = pinocchio_twin(hand).terms(hand.q, push)
     push = push - np.linalg.pinv(terms.J) @ terms.velocity
     say("\n## An Allegro hand holds a cube, 5 s at 1 ms, from a push\n")
     say("| period s | drift m | cube moved m | largest velocity | at the end | us a step | bar 1e-4 m |")
@@ -85,7 +80,7 @@ def main() -> None:
     say("```\n" + describe("casadi", "llvmlite") + "```")
     fall(folder)
     hold(folder)
-    (folder / "closed_loop_simulations.md").write_text("\n".join(report) + "\n")
+    say.write(folder / "closed_loop_simulations.md")
 
 
 if __name__ == "__main__":

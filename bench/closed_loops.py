@@ -18,21 +18,31 @@ import casadi as ca
 import matplotlib
 import numpy as np
 import pinocchio as pin
-from dynamics_operations import operations
-from dynamics_time import by_address, call_overhead, seconds
+from support.convergence_figures import METHODS, convergence
 from support.machine import describe
+from support.operations import operations
+from support.pinocchio_overhead import pinocchio_overhead
+from support.report import Report
+from support.timing import by_address, seconds
 from trisweep.dynamics.free.aba import aba
 from trisweep.dynamics.methods import PROXIMAL
 from trisweep.dynamics.proximal.iteration import Iterate
 from trisweep.native import compile_function, level
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from closed_loops import aligned, carrier, chain_of_loops, favourable, grasp, legs, single_loop, worst_case
+from trisweep.problems.mechanisms import (
+    aligned,
+    carrier,
+    chain_of_loops,
+    favourable,
+    grasp,
+    legs,
+    single_loop,
+    worst_case,
+)
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-METHODS = {"LCABA": "lcaba", "proxBBO": "prox-bbo", "proxLTL": "prox-ltl"}
 SYSTEMS = {
     "hand-cube T3D^4": grasp,
     "2 hands-cube T3D^8": lambda: grasp(2),
@@ -51,12 +61,7 @@ BATCH, ROUNDS, STATES = 256, 60, 20  # short turns and many of them: the best ar
 LARGEST = 110_000  # operations of what is compiled for the figures
 MU = {"LCABA": 1e6, "proxBBO": 1e8, "proxLTL": 1e8}  # ours and Pinocchio's, which is given the inverse
 
-report: list[str] = []
-
-
-def say(line: str = "") -> None:
-    print(line, flush=True)
-    report.append(line)
+say = Report()
 
 
 def proximal(mechanism, method, iterations) -> ca.Function:
@@ -79,8 +84,8 @@ class Pinocchio:
     """`pin.lcaba`, `pin.constraintDynamics` and `pin.aba` on a mechanism."""
 
     def __init__(self, mechanism):
-        self.mechanism, self.model = mechanism, mechanism.twin
-        self.contacts = pin.StdVec_RigidConstraintModel(mechanism.contacts())
+        twin = pinocchio_twin(mechanism)
+        self.model, self.contacts = twin.model, pin.StdVec_RigidConstraintModel(twin.contacts())
 
     def call(self, what, q, v, tau, iterations=1):
         """A function of no arguments that evaluates once, on data of its own."""
@@ -106,8 +111,8 @@ class Timed:
         self.function = compile_function(source)
         one = [np.ascontiguousarray(array[:1]) for array in states]
         repetitions = max(20, 2_000_000 // self.operations)
-        self.measures = {"core": by_address(self.function, one, 1, repetitions)}
-        self.measures["call"] = by_address(self.function, one, 0, repetitions)
+        calls = {"core": by_address(self.function, one, 1)[0], "call": by_address(self.function, one, 0)[0]}
+        self.measures = {what: seconds(call, repetitions) for what, call in calls.items()}
         batch = seconds(lambda: self.function.batch(*states), 1)
         self.measures["batch"] = lambda: batch() / BATCH
         self.best = dict.fromkeys(self.measures, np.inf)
@@ -158,14 +163,15 @@ def core_time(each, group) -> float:
 
 def states_of(mechanism):
     """BATCH rows of q, v, tau, few of them repeated, and the dense accelerations of the first ones."""
-    some = mechanism.states(STATES, seed=5)
-    expected = [mechanism.dense(*state)[0] for state in zip(*some)]
+    twin = pinocchio_twin(mechanism)
+    some = twin.states(STATES, seed=5)
+    expected = [twin.dense(*state)[0] for state in zip(*some)]
     return [np.resize(array, (BATCH, array.shape[1])) for array in some], expected
 
 
 def table_2() -> None:
     """Sathya 2025 Table II."""
-    overhead = 1e6 * call_overhead()
+    overhead = 1e6 * pinocchio_overhead(ROUNDS)
     say("\n## Table II: robots with loops\n")
     say("{dofs} [rows] (iterations). T tip, F foot on the ground, C loop in a leg.")
     say(f"A call of pin from Python costs about {overhead:.2f} us by itself, which its times here contain.\n")
@@ -230,7 +236,7 @@ def scaling(folder: Path) -> None:
 
 def scaled(mechanism, counts, times) -> list[str]:
     """The cells of a size; its numbers are added to those of the figure."""
-    states = [np.resize(array, (BATCH, array.shape[1])) for array in mechanism.states(4, seed=5)]
+    states = [np.resize(array, (BATCH, array.shape[1])) for array in pinocchio_twin(mechanism).states(4, seed=5)]
     sources = {"ABA": free(mechanism)} | {label: proximal(mechanism, label, 1) for label in METHODS}
     sizes = {label: operations(source) for label, source in sources.items()}
     timed = {label: Timed(mechanism, sources[label], states, None) for label in sources if sizes[label] <= LARGEST}
@@ -261,10 +267,8 @@ def main() -> None:
     if "scaling" in wanted:
         scaling(folder)
     if "convergence" in wanted:
-        from closed_loops_convergence import convergence
-
         convergence(folder, say)
-    (folder / "closed_loops.md").write_text("\n".join(report) + "\n")
+    say.write(folder / "closed_loops.md")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ all alike. The row "by address" is what the C++ core pays; "batch" adds the allo
 of generated C needs gcc and is left out without it.
 """
 
-import ctypes
 import os
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ import casadi as ca
 import numpy as np
 from support.arm_step import euler_step, rollout
 from support.machine import describe
+from support.timing import by_address
 from trisweep.native import compile_function
 
 STAGES = 50
@@ -55,21 +55,6 @@ def generated_c(mapped: ca.Function, folder: Path) -> tuple[ca.Function, float]:
     return ca.external(mapped.name(), str(folder / "mapped.so")), time.perf_counter() - start
 
 
-def by_address(compiled, inputs: list[np.ndarray]):
-    """The call that the C++ core makes, the arrays it fills, and what to keep for it."""
-    results = [np.empty((STAGES, size)) for size in compiled.sizes.outputs]
-    work = np.empty(compiled.sizes.work)
-    tables = [
-        np.array([x.ctypes.data for x in inputs], np.uint64),
-        np.array([0 if len(x) == 1 else x.shape[1] for x in inputs], np.int64),
-        np.array([y.ctypes.data for y in results], np.uint64),
-        np.array(compiled.sizes.outputs, np.int64),
-    ]
-    entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)(compiled.address)
-    arguments = (*[table.ctypes.data for table in tables], STAGES, work.ctypes.data)
-    return lambda: entry(*arguments), results, (tables, work, inputs, compiled)
-
-
 def best_of_rounds(calls: dict) -> dict[str, float]:
     """Microseconds a stage of each call."""
     best = dict.fromkeys(calls, np.inf)
@@ -98,7 +83,7 @@ def per_stage(function: ca.Function, folder: Path) -> None:
     mapped = function.map(STAGES)
     calls, results, alive = {}, {}, []
 
-    def add(name, call, arrays, keep):
+    def add(name, call, arrays, keep=None):
         calls[name], results[name] = call, arrays
         alive.append(keep)
 
@@ -109,9 +94,9 @@ def per_stage(function: ca.Function, folder: Path) -> None:
         alive.append(external)
         add("generated C, gcc -O3", *caller_of(external, inputs))
     full, quick = compile_function(function), compile_function(function, optimize="quick")
-    add("Trisweep quick, by address", *by_address(quick, inputs))
-    add("Trisweep, by address", *by_address(full, inputs))
-    add("Trisweep, batch", lambda: full.batch(*inputs), list(full.batch(*inputs)), None)
+    add("Trisweep quick, by address", *by_address(quick, inputs, STAGES))
+    add("Trisweep, by address", *by_address(full, inputs, STAGES))
+    add("Trisweep, batch", lambda: full.batch(*inputs), list(full.batch(*inputs)))
     times = best_of_rounds(calls)
 
     print(f"Per stage: {function.n_instructions()} instructions, {STAGES} stages, {full.lanes} lanes, one core")

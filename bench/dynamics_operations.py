@@ -16,6 +16,8 @@ import matplotlib
 import numpy as np
 from support.machine import describe
 from support.mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
+from support.operations import operations
+from support.report import Report
 from trisweep.dynamics import load_urdf, point, weld
 from trisweep.dynamics.algebra.ldl import Factor
 from trisweep.dynamics.algebra.spatial import Turn
@@ -26,7 +28,6 @@ from trisweep.problems.robot import example_files, robot
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-NOT_ARITHMETIC = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_PARAMETER}
 FORWARD = {
     "PV": "pv",
     "PV base": "pv-base",
@@ -39,17 +40,7 @@ OSIM = {"PV-OSIM": "pv-osim", "PV-OSIMr": "pv-osimr", "EFPA": "efpa", "KJR": "kj
 RECURSIVE = {name: OSIM[name] for name in ("PV-OSIM", "PV-OSIMr", "EFPA")}
 
 robot = cache(robot)
-report: list[str] = []
-
-
-def say(line: str = "") -> None:
-    print(line, flush=True)
-    report.append(line)
-
-
-def operations(function: ca.Function) -> int:
-    """The instructions that compute something."""
-    return sum(function.instruction_id(k) not in NOT_ARITHMETIC for k in range(function.n_instructions()))
+say = Report()
 
 
 def forward_operations(model, constraints, method) -> int:
@@ -278,7 +269,7 @@ def main() -> None:
     scaling(folder)
     stems(folder)
     squares(folder)
-    (folder / "dynamics_operations.md").write_text("\n".join(report) + "\n")
+    say.write(folder / "dynamics_operations.md")
 
 
 if __name__ == "__main__":

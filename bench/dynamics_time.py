@@ -8,8 +8,6 @@ such a call costs by itself is measured on a one-joint model and stated. Targets
 a 3 GHz-class AVX2 core.
 """
 
-import ctypes
-import time
 from functools import cache
 
 import casadi as ca
@@ -19,6 +17,8 @@ import pinocchio as pin
 from support.machine import describe
 from support.mechanisms import FEET, HANDS
 from support.mujoco_twin import mujoco_twin
+from support.pinocchio_overhead import pinocchio_overhead
+from support.timing import by_address, seconds
 from trisweep.dynamics import point, weld
 from trisweep.dynamics.constrained.pv_early import pv_early
 from trisweep.dynamics.free.aba import aba
@@ -64,35 +64,6 @@ def compiled(model, what, constraints):
     return compile_function(ca.Function("f", [q, v, x], outputs))
 
 
-def by_address(function, inputs, count, repetitions=1000):
-    """`count` states (0 or 1) by the function's address: with 0 it is Python's part of the call alone."""
-    results = [np.empty((1, size)) for size in function.sizes.outputs]
-    work = np.empty(function.sizes.work)
-    tables = [
-        np.array([x.ctypes.data for x in inputs], np.uint64),
-        np.zeros(len(inputs), np.int64),
-        np.array([y.ctypes.data for y in results], np.uint64),
-        np.array(function.sizes.outputs, np.int64),
-    ]
-    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
-    entry, pointers = prototype(function.address), [table.ctypes.data for table in tables]
-
-    def call(keep=(tables, results, inputs)):
-        entry(*pointers, count, work.ctypes.data)
-
-    return seconds(call, repetitions)
-
-
-def seconds(call, repetitions):
-    def measure():
-        start = time.perf_counter()
-        for _ in range(repetitions):
-            call()
-        return (time.perf_counter() - start) / repetitions
-
-    return measure
-
-
 def pinocchio_call(name, what, constraints, q, v, x):
     """pin.rnea, pin.aba, or pin.constraintDynamics with mu = 0 and one iteration: exact for independent rows."""
     path = str(robot_file(name))
@@ -115,16 +86,6 @@ def pinocchio_call(name, what, constraints, q, v, x):
     return lambda: pin.constraintDynamics(model, data, q, v, x, contacts, datas, settings)
 
 
-def call_overhead() -> float:
-    """Seconds of pin.rnea on one joint, of which the algorithm is a small part."""
-    model = pin.Model()
-    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
-    model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
-    data, zero = model.createData(), np.zeros(1)
-    measure = seconds(lambda: pin.rnea(model, data, zero, zero, zero), 2000)
-    return min(measure() for _ in range(ROUNDS))
-
-
 def measures(case):
     """What to time for a case: core, batch, Pinocchio, MuJoCo; each a function that returns seconds an evaluation."""
     name, what, constraints, *_ = CASES[case]
@@ -135,8 +96,8 @@ def measures(case):
     batch = seconds(lambda: function.batch(q, v, x), 1)
     one = [np.ascontiguousarray(array[:1]) for array in (q, v, x)]
     found = {
-        "core": by_address(function, one, 1),
-        "call": by_address(function, one, 0),
+        "core": seconds(by_address(function, one, 1)[0], 1000),
+        "call": seconds(by_address(function, one, 0)[0], 1000),
         "batch": lambda: batch() / BATCH,
         "pinocchio": seconds(pinocchio_call(name, what, constraints, q[0], v[0], x[0]), 300),
     }
@@ -148,7 +109,7 @@ def measures(case):
 
 def main() -> None:
     print(describe("pin", "mujoco", "casadi", "llvmlite"))
-    overhead = call_overhead()
+    overhead = pinocchio_overhead(ROUNDS)
     print(f"instruction set: {level}; a call of pin from Python costs about {1e6 * overhead:.2f} us by itself\n")
     all_measures = {case: measures(case) for case in CASES}
     best = {case: dict.fromkeys(found, np.inf) for case, found in all_measures.items()}

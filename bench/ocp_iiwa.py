@@ -21,20 +21,16 @@ The paper gives neither its poses nor its velocity weight. With a weight of 1e-2
 of the solvers to the solution; with 0.3 it does while the torques weigh little, which is the paper's picture.
 """
 
-import sys
 from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan
-from pathlib import Path
 
 from support.fatrop_reach import FatropReach, driver
 from support.machine import describe
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from ipopt import Ipopt
 from trisweep.adjoint import solved
 from trisweep.ocp import Settings
 from trisweep.problems import task
+from trisweep.problems.twins.ipopt import Ipopt
 
 ROUNDS, SECONDS = 150, 3.0  # a solver takes part in all rounds, or until it has had its seconds
 LIMIT = 300  # iterations

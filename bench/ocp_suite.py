@@ -8,13 +8,10 @@ answer, recomputed by CasADi alone, relative to the largest multiplier (at least
 """
 
 import sys
-from pathlib import Path
 
 from support.machine import describe
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from ipopt import Ipopt
 from trisweep.problems import names, task
+from trisweep.problems.twins.ipopt import Ipopt
 
 ROUNDS = 5
 COLUMNS = (

@@ -6,20 +6,16 @@ Share of peak: operations of factor + solve, counted by `operations` below, over
 independent multiply-adds of one core, all measured in this run. A rival's row says what its time covers.
 """
 
-import sys
 import time
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from support.machine import describe
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from lq_problems import benchmark_chain
 from trisweep.native import core, level
 from trisweep.riccati import dense, factorize
+from trisweep.riccati.random_problems import benchmark_chain
 
 ROUNDS = 8
 

@@ -8,18 +8,19 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.closed_loops import MECHANISMS, four_bar, single_loop
 from support.robot_oracles import ours
 from trisweep.adjoint import check, expand
 from trisweep.dynamics import Constraint, point, weld
+from trisweep.problems.mechanisms import MECHANISMS, four_bar, single_loop
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 
 class Point:
     """Symbols x = (tau, d, v) about a state of a mechanism, q = q0 (+) d, and its numbers."""
 
     def __init__(self, mechanism, seed=1):
-        self.mechanism, model = mechanism, mechanism.model
-        self.q, self.v, self.tau = (rows[0] for rows in mechanism.states(1, seed))
+        self.mechanism, self.oracle, model = mechanism, pinocchio_twin(mechanism), mechanism.model
+        self.q, self.v, self.tau = (rows[0] for rows in self.oracle.states(1, seed))
         tau, d, v = (ca.SX.sym(name, model.nv) for name in ("tau", "d", "v"))
         self.x, self.q0 = ca.vertcat(tau, d, v), ca.SX.sym("q0", model.nq)
         self.a, forces = model.forward_dynamics(model.integrate(self.q0, d), v, tau, mechanism.constraints)
@@ -37,7 +38,7 @@ class Point:
 
         def dense(x):
             tau, d, v = np.split(x, 3)
-            return np.concatenate(self.mechanism.dense(pin.integrate(self.mechanism.twin, self.q, d), v, tau))
+            return np.concatenate(self.oracle.dense(pin.integrate(self.oracle.model, self.q, d), v, tau))
 
         columns = []
         for unit in np.eye(len(self.at)):
@@ -65,7 +66,7 @@ def test_accelerations_and_forces_are_differentiated_like_the_dense_answer(name)
     here = Point(NODES[name]())
     nv = here.mechanism.model.nv
     values, found = here.jacobian()
-    a, forces = here.mechanism.dense(here.q, here.v, here.tau)
+    a, forces = here.oracle.dense(here.q, here.v, here.tau)
     assert relative(values[:nv], a) < 1e-10
     assert relative(values[nv:], forces) < 1e-10
     expected = here.differences()
@@ -75,13 +76,13 @@ def test_accelerations_and_forces_are_differentiated_like_the_dense_answer(name)
 
 def test_independent_loops_are_differentiated_as_pinocchio_does():
     here = Point(single_loop(9))
-    mechanism = here.mechanism
     contacts = pin.StdVec_RigidConstraintModel()
     works = pin.StdVec_RigidConstraintData()
-    for contact in mechanism.contacts():
+    for contact in here.oracle.contacts():
         contacts.append(contact)
         works.append(contact.createData())
-    model, data, settings = mechanism.twin, mechanism.twin.createData(), pin.ProximalSettings(1e-14, 0.0, 1)
+    model, settings = here.oracle.model, pin.ProximalSettings(1e-14, 0.0, 1)
+    data = model.createData()
     pin.initConstraintDynamics(model, data, contacts, works)
     pin.constraintDynamics(model, data, here.q, here.v, here.tau, contacts, works, settings)
     pin.computeConstraintDynamicsDerivatives(model, data, contacts, works, settings)
@@ -127,7 +128,7 @@ def test_forces_without_effect_are_left_out_where_they_turn_with_the_configurati
     """Of one point held along the axes of both its links, which forces cancel depends on the angle between them."""
     here = Point(closed_twice(seen_from_the_other_link))
     found, expected = (jacobian[3:] for jacobian in (here.jacobian()[1], here.differences()))
-    J = here.mechanism.terms(here.q, here.v).J
+    J = here.oracle.terms(here.q, here.v).J
     assert relative(J.T @ found, J.T @ expected) < 1e-8
     assert relative(J @ np.linalg.pinv(J) @ expected, found) < 1e-8
     assert relative(found, expected) > 1e-3
@@ -160,4 +161,4 @@ def test_where_a_linkage_is_stretched_straight_all_stays_finite(away):
     found = ca.Function("f", x, [e.values, e.jacobian, e.hessian])(q, v, tau)
     assert all(np.isfinite(part.full()).all() for part in found)
     if away in (0.0, 1e-3):
-        assert relative(found[0].full()[:3, 0], flat.dense(q, v, tau)[0]) < 1e-8
+        assert relative(found[0].full()[:3, 0], pinocchio_twin(flat).dense(q, v, tau)[0]) < 1e-8

@@ -6,9 +6,10 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.robot_oracles import demanded, dense_constrained, mass_matrix, ours, relative, states, twin
+from support.robot_oracles import demanded, dense_constrained, ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
 from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
+from trisweep.problems.twins.pinocchio_model import mass_matrix
 
 STATES = 50
 FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")

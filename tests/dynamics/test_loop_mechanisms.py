@@ -3,8 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.closed_loops import MECHANISMS
 from support.robot_oracles import relative
+from trisweep.problems.mechanisms import MECHANISMS
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 STATES = 50
 
@@ -12,30 +13,32 @@ STATES = 50
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_both_models_are_the_same_robot(name):
     mechanism = MECHANISMS[name]()
-    for q, v, tau in zip(*mechanism.states(3, on_manifold=False)):
-        a = pin.aba(mechanism.twin, mechanism.data, q, v, tau)
+    oracle = pinocchio_twin(mechanism)
+    for q, v, tau in zip(*oracle.states(3, on_manifold=False)):
+        a = pin.aba(oracle.model, oracle.data, q, v, tau)
         assert relative(mechanism.model.forward_dynamics(q, v, tau), a) < 1e-12
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_states_close_the_loops_and_the_dense_answer_is_that_of_pinocchio(name):
     mechanism = MECHANISMS[name]()
+    oracle = pinocchio_twin(mechanism)
     hinged = any(c.size == 5 for c in mechanism.constraints)
-    contacts = [] if hinged else mechanism.contacts()
+    contacts = [] if hinged else oracle.contacts()
     datas = [contact.createData() for contact in contacts]
-    data = mechanism.twin.createData()
-    pin.initConstraintDynamics(mechanism.twin, data, contacts, datas)
-    for q, v, tau in zip(*mechanism.states(STATES)):
-        terms = mechanism.terms(q, v)
+    data = oracle.model.createData()
+    pin.initConstraintDynamics(oracle.model, data, contacts, datas)
+    for q, v, tau in zip(*oracle.states(STATES)):
+        terms = oracle.terms(q, v)
         assert np.abs(terms.away).max() < 1e-10
         assert np.abs(terms.velocity).max() < 1e-10
-        a, forces = mechanism.dense(q, v, tau)
-        assert np.abs(terms.J @ a - mechanism.demanded(terms)).max() < 1e-8 * max(1, np.abs(a).max())
-        h = pin.rnea(mechanism.twin, mechanism.data, q, v, a)
+        a, forces = oracle.dense(q, v, tau)
+        assert np.abs(terms.J @ a - oracle.demanded(terms)).max() < 1e-8 * max(1, np.abs(a).max())
+        h = pin.rnea(oracle.model, oracle.data, q, v, a)
         assert relative(h - terms.J.T @ forces, tau) < 1e-8
         if contacts:
             settings = pin.ProximalSettings(0, 1e-8, 5)
-            found = pin.constraintDynamics(mechanism.twin, data, q, v, tau, contacts, datas, settings)
+            found = pin.constraintDynamics(oracle.model, data, q, v, tau, contacts, datas, settings)
             assert relative(found, a) < 1e-10
 
 
@@ -43,8 +46,8 @@ def test_a_model_attached_to_another_keeps_its_dynamics_and_its_constraints():
     """A mechanism with a loop and a ground contact on a floating body: the ground becomes the body."""
     from dataclasses import replace
 
-    from support.closed_loops import four_bar
     from trisweep.dynamics import ModelBuilder, ModelError, point
+    from trisweep.problems.mechanisms import four_bar
 
     bars = four_bar()
     to_ground = point("crank", (0.1, 0, 0), target=(0.3, 0.2, 0.1))
@@ -60,7 +63,7 @@ def test_a_model_attached_to_another_keeps_its_dynamics_and_its_constraints():
     np.testing.assert_allclose(np.ravel(ground.target.p), [0.1 - 0.2, 0.2 + 0.3, 0.3 + 0.1])
     assert still.other is None
     np.testing.assert_allclose(np.ravel(still.target.p), [0.3, 0.2, 1.1])
-    q, v, tau = (x[0] for x in bars.states(1))
+    q, v, tau = (x[0] for x in pinocchio_twin(bars).states(1))
     at = np.concatenate([[0, 0, 0, 0, 0, 0, 1], q, q])
     R, p = carried.link_pose(at, "left/rocker")
     _, own = model.link_pose(q, "rocker")

@@ -6,13 +6,14 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.closed_loops import MECHANISMS, four_bar
 from support.loop_oracles import least_forces, pinocchio_constraint
 from support.robot_oracles import ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelBuilder, ModelError, Proximal, load_mjcf, point, weld
 from trisweep.dynamics.algebra.spatial import from_rpy
 from trisweep.dynamics.constraints.ground import LOOP_METHODS
 from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
+from trisweep.problems.mechanisms import MECHANISMS, four_bar
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 STATES = 50
 SMALL = ("four-bar welded", "hand and cube", "legs", "chain of loops")
@@ -29,9 +30,10 @@ def stacked(forces):
 @pytest.mark.parametrize("method", LOOP_METHODS)
 def test_mechanisms_move_as_the_dense_system_says(name, method):
     mechanism = MECHANISMS[name]()
-    for state in zip(*mechanism.states(5 if mechanism.model.nv < 50 else 2, seed=1)):
+    oracle = pinocchio_twin(mechanism)
+    for state in zip(*oracle.states(5 if mechanism.model.nv < 50 else 2, seed=1)):
         a, forces, report = mechanism.model.proximal_dynamics(*state, mechanism.constraints, method)
-        expected, least = mechanism.dense(*state)
+        expected, least = oracle.dense(*state)
         assert report.converged and report.residual < 1e-8 * max(1.0, abs(a).max())
         assert relative(a, expected) < 1e-8
         assert relative(stacked(forces), least) < 1e-6
@@ -51,30 +53,33 @@ def on_symbols(mechanism, method, iterations, q, v, tau):
 def test_open_loops_with_baumgarte_on_symbols(name, method):
     """Off the manifold, where every term of the drift counts."""
     mechanism = MECHANISMS[name]().stabilised(0.05)
-    q, v, tau = mechanism.states(20, on_manifold=False)
+    oracle = pinocchio_twin(mechanism)
+    q, v, tau = oracle.states(20, on_manifold=False)
     found = on_symbols(mechanism, method, 10, q, v, tau)
     for n in range(20):
-        assert relative(found[n], mechanism.dense(q[n], v[n], tau[n])[0]) < 1e-8
+        assert relative(found[n], oracle.dense(q[n], v[n], tau[n])[0]) < 1e-8
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_fifty_states_of_each_mechanism_by_lcaba_on_symbols(name):
     mechanism = MECHANISMS[name]()
-    q, v, tau = mechanism.states(STATES, seed=1)
+    oracle = pinocchio_twin(mechanism)
+    q, v, tau = oracle.states(STATES, seed=1)
     found = on_symbols(mechanism, "lcaba", 10, q, v, tau)
     for n in range(STATES):
-        assert relative(found[n], mechanism.dense(q[n], v[n], tau[n])[0]) < 1e-8
+        assert relative(found[n], oracle.dense(q[n], v[n], tau[n])[0]) < 1e-8
 
 
 @pytest.mark.parametrize("name", SMALL[:3])
 def test_machine_code_iterates_until_it_has_converged(name):
     mechanism = MECHANISMS[name]()
-    q, v, tau = mechanism.states(STATES)
+    oracle = pinocchio_twin(mechanism)
+    q, v, tau = oracle.states(STATES)
     compiled = mechanism.model.compiled
     a, forces, report = compiled.proximal_dynamics(q, v, tau, mechanism.constraints)
     assert report.converged.all() and (report.residual < 1e-8 * np.maximum(1.0, abs(a).max(axis=1))).all()
     for n in range(STATES):
-        expected, least = mechanism.dense(q[n], v[n], tau[n])
+        expected, least = oracle.dense(q[n], v[n], tau[n])
         assert relative(a[n], expected) < 1e-8
         assert relative(stacked(forces)[n], least) < 1e-6
     one, pushes = compiled.forward_dynamics(q[7], v[7], tau[7], mechanism.constraints)
@@ -109,14 +114,15 @@ def pose(rng):
 @pytest.mark.parametrize("name", ["hand and cube", "chain of loops", "worst case"])
 def test_lcaba_is_pinocchios(name):
     mechanism = MECHANISMS[name]()
-    contacts = mechanism.contacts()
-    data, datas = mechanism.twin.createData(), [contact.createData() for contact in contacts]
-    pin.computeJointMinimalOrdering(mechanism.twin, data, contacts)
-    joints = {joint for c in mechanism.constraints for joint, _ in mechanism.ends(c)}
-    for state in zip(*mechanism.states(10, seed=2)):
+    oracle = pinocchio_twin(mechanism)
+    contacts = oracle.contacts()
+    data, datas = oracle.model.createData(), [contact.createData() for contact in contacts]
+    pin.computeJointMinimalOrdering(oracle.model, data, contacts)
+    joints = {joint for c in mechanism.constraints for joint, _ in oracle.ends(c)}
+    for state in zip(*oracle.states(10, seed=2)):
         for joint in joints:
             data.oa[joint] = pin.Motion.Zero()
-        found = pin.lcaba(mechanism.twin, data, *state, contacts, datas, pin.ProximalSettings(1e-14, 1e-4, 60))
+        found = pin.lcaba(oracle.model, data, *state, contacts, datas, pin.ProximalSettings(1e-14, 1e-4, 60))
         a, _ = mechanism.model.forward_dynamics(*state, mechanism.constraints, "lcaba")
         assert relative(a, found) < 1e-8
 
@@ -149,16 +155,18 @@ def test_every_proximal_method_takes_constraints_against_the_ground(case, method
 def test_rows_said_twice_and_rows_that_contradict_each_other(name, method):
     """The dense answer then is the closest there is: the least force to the least sum of squares of what is missing."""
     mechanism = MECHANISMS[name]()
+    oracle = pinocchio_twin(mechanism)
     first = mechanism.constraints[0]
     twice = mechanism.with_constraints([*mechanism.constraints, first])
     against = mechanism.with_constraints([*mechanism.constraints, replaced(first, k=np.ones(first.size))])
-    for state in zip(*mechanism.states(4, seed=3)):
+    opposed = pinocchio_twin(against)
+    for state in zip(*oracle.states(4, seed=3)):
         a, _, report = mechanism.model.proximal_dynamics(*state, twice.constraints, method)
-        assert report.converged and relative(a, mechanism.dense(*state)[0]) < 1e-8
+        assert report.converged and relative(a, oracle.dense(*state)[0]) < 1e-8
         a, _, report = mechanism.model.proximal_dynamics(*state, against.constraints, method)
-        expected, _ = against.dense(*state)
-        terms = against.terms(*state[:2])
-        unmet = np.abs(against.demanded(terms) - terms.J @ expected).max()
+        expected, _ = opposed.dense(*state)
+        terms = opposed.terms(*state[:2])
+        unmet = np.abs(opposed.demanded(terms) - terms.J @ expected).max()
         assert report.converged and unmet > 0.4
         assert abs(report.residual - unmet) < 1e-6 * unmet
         assert relative(a, expected) < 1e-8
@@ -172,14 +180,15 @@ def replaced(constraint, **changes):
 def test_singular_configurations_give_numbers_and_say_what_is_missing(method):
     """A four-bar stretched out, all bars in line, and next to it; no rate of convergence is expected there."""
     bars = four_bar(crank=0.3, coupler=0.5, rocker=0.4, ground=0.4, angle=1e-9)
+    oracle = pinocchio_twin(bars)
     rng = np.random.default_rng(0)
     for nudge in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):
         q = bars.q + nudge * rng.standard_normal(3)
         state = q, rng.standard_normal(3), rng.standard_normal(3)
         a, forces, report = bars.model.proximal_dynamics(*state, bars.constraints, method)
         assert np.isfinite(a).all() and np.isfinite(stacked(forces)).all()
-        terms = bars.terms(*state[:2])
-        assert abs(report.residual - np.abs(bars.demanded(terms) - terms.J @ a).max()) < 1e-8 * max(1, abs(a).max())
+        terms = oracle.terms(*state[:2])
+        assert abs(report.residual - np.abs(oracle.demanded(terms) - terms.J @ a).max()) < 1e-8 * max(1, abs(a).max())
     a, forces, report = bars.model.compiled.proximal_dynamics(*state, bars.constraints, method)
     assert np.isfinite(a).all() and np.isfinite(stacked(forces)).all()
 
@@ -200,7 +209,7 @@ def test_inverse_dynamics_undoes_forward_dynamics_through_loops(method):
     mechanism = MECHANISMS["legs and cube"]()
     model = mechanism.model
     external = {"pelvis": np.arange(6.0), "cube": -np.ones(6)}
-    for q, v, tau in zip(*mechanism.states(3, seed=4)):
+    for q, v, tau in zip(*pinocchio_twin(mechanism).states(3, seed=4)):
         a, forces = model.forward_dynamics(q, v, tau, mechanism.constraints, method, external)
         again = model.inverse_dynamics(q, v, a, external, mechanism.constraints, forces)
         assert np.abs(again - tau).max() < 1e-7 * max(1.0, *(np.abs(force).max() for force in forces))
@@ -318,13 +327,14 @@ def test_delassus_matrices_say_so_too(method):
 def test_forces_through_loops_carry_a_motion():
     """Constrained inverse dynamics: the cube has no motor, and is carried by the least forces of the fingertips."""
     mechanism = MECHANISMS["hand and cube"]()
+    oracle = pinocchio_twin(mechanism)
     model = mechanism.model
-    q, v, a = (x[0] for x in mechanism.states(1))
+    q, v, a = (x[0] for x in oracle.states(1))
     tau, forces = model.constrained_inverse_dynamics(q, v, a, mechanism.constraints)
     floating = list(range(model.nv - 6, model.nv))
     assert np.abs(tau[floating]).max() == 0.0
-    J = mechanism.terms(q, v).J
-    needed = pin.rnea(mechanism.twin, mechanism.data, q, v, a)
+    J = oracle.terms(q, v).J
+    needed = pin.rnea(oracle.model, oracle.data, q, v, a)
     assert relative(tau + J.T @ stacked(forces), needed) < 1e-9
     least = np.linalg.pinv(J[:, floating].T) @ needed[floating]
     assert relative(stacked(forces), least) < 1e-8

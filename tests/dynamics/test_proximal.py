@@ -3,19 +3,20 @@
 import casadi as ca
 import numpy as np
 import pytest
-from support.closed_loops import MECHANISMS, favourable, four_bar, worst_case
 from support.robot_oracles import ours, relative, states
 from trisweep.dynamics import ModelBuilder, ModelError, Proximal, point, weld
 from trisweep.dynamics.constraints.ground import LOOP_METHODS
 from trisweep.dynamics.proximal.elimination_order import elimination_order, order
 from trisweep.dynamics.proximal.iteration import weight
+from trisweep.problems.mechanisms import MECHANISMS, favourable, four_bar, worst_case
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 
 @pytest.mark.parametrize("method", LOOP_METHODS)
 @pytest.mark.parametrize("steps", ["plain", "conjugate"])
 def test_forces_of_a_solve_start_the_next_one(method, steps):
     mechanism = MECHANISMS["single loop"]()
-    state = [x[0] for x in mechanism.states(1)]
+    state = [x[0] for x in pinocchio_twin(mechanism).states(1)]
     settings = Proximal(mu=weight(mechanism.model, mechanism.constraints, 1e4), steps=steps)
     a, forces, cold = mechanism.model.proximal_dynamics(*state, mechanism.constraints, method, settings)
     again, _, warm = mechanism.model.proximal_dynamics(*state, mechanism.constraints, method, settings, forces)
@@ -26,7 +27,7 @@ def test_forces_of_a_solve_start_the_next_one(method, steps):
 
 def test_machine_code_starts_from_forces_too():
     mechanism = four_bar()
-    q, v, tau = mechanism.states(6)
+    q, v, tau = pinocchio_twin(mechanism).states(6)
     compiled = mechanism.model.compiled
     a, forces, _ = compiled.proximal_dynamics(q, v, tau, mechanism.constraints)
     again, _, report = compiled.proximal_dynamics(q, v, tau, mechanism.constraints, forces=forces)
@@ -39,7 +40,7 @@ def test_machine_code_starts_from_forces_too():
 
 def test_machine_code_takes_external_forces_and_one_row_for_all_states():
     mechanism = four_bar("weld")
-    q, v, tau = mechanism.states(9)
+    q, v, tau = pinocchio_twin(mechanism).states(9)
     external = {"coupler": np.arange(6.0), "rocker": np.ones((9, 6))}
     a, forces, report = mechanism.model.compiled.proximal_dynamics(
         q[0], v, tau[:1], mechanism.constraints, "prox-bbo", external=external
@@ -63,17 +64,18 @@ def test_states_that_converge_late_are_handed_in_again():
     assert report.converged.all() and report.iterations[0] == report.iterations[2] == easy.iterations
     assert report.iterations[1] > easy.iterations
     for n in range(3):
-        assert relative(a[n], bars.dense(q[n], v, tau)[0]) < 1e-8
+        assert relative(a[n], pinocchio_twin(bars).dense(q[n], v, tau)[0]) < 1e-8
 
 
 def test_plain_iterations_shrink_what_is_missing_as_the_spectrum_says():
     """k - J a is E^n b with E = (1 + mu G)^-1, b what free motion leaves of it: Sathya 2025 eq. 13."""
     mechanism = MECHANISMS["hand and cube"]()
-    q, v, tau = (x[0] for x in mechanism.states(1))
-    terms = mechanism.terms(q, v)
+    oracle = pinocchio_twin(mechanism)
+    q, v, tau = (x[0] for x in oracle.states(1))
+    terms = oracle.terms(q, v)
     free = mechanism.model.forward_dynamics(q, v, tau)
     G = terms.J @ np.linalg.solve(mechanism.model.mass_matrix(q), terms.J.T)
-    b = mechanism.demanded(terms) - terms.J @ free
+    b = oracle.demanded(terms) - terms.J @ free
     mu = 1.0 / np.linalg.eigvalsh(G)[-1]
     E = np.linalg.inv(np.eye(len(G)) + mu * G)
     for count in (1, 2, 5):
@@ -98,12 +100,12 @@ def test_conjugate_steps_need_fewer_iterations_near_a_singular_configuration():
         )
         assert not plain[2].converged
         assert conjugate[2].converged and conjugate[2].iterations < 10
-        assert relative(conjugate[0], bars.dense(*state)[0]) < 1e-8
+        assert relative(conjugate[0], pinocchio_twin(bars).dense(*state)[0]) < 1e-8
 
 
 def test_a_limit_of_iterations_is_kept_and_told():
     mechanism = MECHANISMS["legs"]()
-    q, v, tau = mechanism.states(2)
+    q, v, tau = pinocchio_twin(mechanism).states(2)
     settings = Proximal(mu=1e-3, iterations=3)
     *_, report = mechanism.model.proximal_dynamics(q[0], v[0], tau[0], mechanism.constraints, settings=settings)
     assert report.iterations == 3 and not report.converged and report.residual > 1e-3

@@ -7,12 +7,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
-from support.closed_loops import MECHANISMS, four_bar, grasp
 from support.robot_oracles import double_pendulum, ours, states
 from trisweep.dynamics import ModelError, Proximal, random_tree, simulate, weld
 from trisweep.dynamics.simulation.compiled_step import ITERATIONS
 from trisweep.dynamics.simulation.simulate import LATE
 from trisweep.native import CompileError
+from trisweep.problems.mechanisms import MECHANISMS, four_bar, grasp
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 START = np.array([0.7, -0.4]), np.array([0.5, 1.0])
 
@@ -63,18 +64,19 @@ def test_trees_with_all_kinds_of_joints_keep_energy_less_work_at_the_order_of_th
 def test_steps_of_mechanisms_with_loops_are_those_of_the_dense_dynamics(name):
     """Sathya 2025 eqs. 54 and 55 with Pinocchio's matrices and manifold, Baumgarte's terms included."""
     mechanism = MECHANISMS[name]().stabilised(0.05)
-    q, v, tau = (x[0] for x in mechanism.states(1, seed=3))
+    oracle = pinocchio_twin(mechanism)
+    q, v, tau = (x[0] for x in oracle.states(1, seed=3))
     h, steps = 1e-4, 20
     run = simulate(mechanism.model, q, v, tau, mechanism.constraints, steps * h, h)
     for k in range(steps):
-        a, forces = mechanism.dense(q, v, tau)
+        a, forces = oracle.dense(q, v, tau)
         np.testing.assert_allclose(run.a[k], a, rtol=0, atol=1e-7 * np.abs(a).max())
         np.testing.assert_allclose(run.tau[k], tau)
         v = v + h * a
-        q = pin.integrate(mechanism.twin, q, h * v)
+        q = pin.integrate(oracle.model, q, h * v)
         np.testing.assert_allclose(run.v[k + 1], v, rtol=0, atol=1e-7 * max(1, np.abs(v).max()))
         np.testing.assert_allclose(run.q[k + 1], q, rtol=0, atol=1e-8)
-        away = mechanism.terms(q, v).away
+        away = oracle.terms(q, v).away
         ends = np.cumsum([c.size for c in mechanism.constraints])[:-1]
         for part, c, shift, turn in zip(np.split(away, ends), mechanism.constraints, *(x[k + 1] for x in run.drift)):
             assert shift == pytest.approx(np.linalg.norm(part[-3:]), abs=1e-9)
@@ -105,8 +107,9 @@ def holding(mechanism, stiffness=1.0, damping=0.01):
 def test_a_hand_holds_a_cube():
     """5 s at 1 ms, from a push: fingertips stay within 1e-4 m of their points, and the cube stays in the hand."""
     hand = grasp().stabilised(0.05)
-    push = hand.states(1)[1][0]
-    v = push - np.linalg.pinv(hand.terms(hand.q, push).J) @ hand.terms(hand.q, push).velocity
+    oracle = pinocchio_twin(hand)
+    push = oracle.states(1)[1][0]
+    v = push - np.linalg.pinv(oracle.terms(hand.q, push).J) @ oracle.terms(hand.q, push).velocity
     run = simulate(hand.model, hand.q, 0.2 * v, holding(hand), hand.constraints, 5.0, 1e-3)
     assert run.status == "finished"
     assert np.abs(run.v).max() > 0.1

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[1]
 
 COUNTER = """
-import ctypes, sys
-sys.path.insert(0, sys.argv[1])
+import ctypes
 count = ctypes.CDLL(None).allocation_count
 count.restype = ctypes.c_long
 before = count()
@@ -21,7 +20,7 @@ assert count() > before, "the counter does not count"
 """
 
 SWEEP = """
-from support.lq_problems import benchmark_chain, random_problem
+from trisweep.riccati.random_problems import benchmark_chain, random_problem
 from trisweep.riccati import factorize
 
 def calls(core, repetitions):
@@ -64,10 +63,11 @@ print("no allocation")
 def test_the_core_does_not_allocate(tmp_path, script):
     counter = tmp_path / "count_allocations.so"
     subprocess.run(
-        ["cc", "-O1", "-fPIC", "-shared", "-o", counter, HERE / "support" / "count_allocations.c", "-ldl"], check=True
+        ["cc", "-O1", "-fPIC", "-shared", "-o", counter, TESTS / "support" / "count_allocations.c", "-ldl"], check=True
     )
     run = subprocess.run(
-        [sys.executable, "-c", COUNTER + script, str(HERE)],
+        [sys.executable, "-c", COUNTER + script],
+        cwd=TESTS,
         env={**os.environ, "LD_PRELOAD": str(counter)},
         capture_output=True,
         text=True,

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
-from support.ipopt import Ipopt
-from support.ocp_problems import integrator_chain, needs_rivals, out_of_reach, rest_to_rest, swing_up
+from support.ocp_problems import integrator_chain, out_of_reach, rest_to_rest, swing_up
+from support.rivals import ipopt, needs_rivals
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Settings
 from trisweep.ocp.solve.solver import _core_settings
@@ -22,7 +22,7 @@ def agrees_with_ipopt(ocp, guess=None, **parameters):
     solver = ocp.build()
     solution = solver.solve(guess=guess, **parameters)
     assert solution.status == "solved"
-    oracle = Ipopt(SimpleNamespace(guess=guess, parameters=parameters), solver).solve()
+    oracle = ipopt(SimpleNamespace(guess=guess, parameters=parameters), solver).solve()
     assert oracle.solved
     objective, iterations, z = oracle.objective, oracle.iterations, oracle.z
     assert abs(solution.objective - objective) <= 1e-7 * max(1.0, abs(objective))
@@ -166,7 +166,7 @@ def test_every_iterate_is_the_one_of_ipopt(smoothness):
     solver = task.build()
     solution = solver.solve(task.guess)
     assert solution.status == "solved"
-    oracle = Ipopt(task, solver)
+    oracle = ipopt(task, solver)
     iterations = oracle.solve().iterations
     theirs = oracle.function.stats()["iterations"]
     assert solution.statistics.iterations <= 1.25 * iterations
@@ -315,7 +315,7 @@ def test_the_adaptive_barrier_finds_the_same_optimum(name):
     solver = task.build()
     adaptive = solver.solve(task.guess, settings=Settings(barrier="adaptive"), **task.parameters)
     assert adaptive.status == "solved"
-    oracle = Ipopt(task, solver, mu_strategy="adaptive").solve()
+    oracle = ipopt(task, solver, mu_strategy="adaptive").solve()
     assert abs(adaptive.objective - oracle.objective) <= 1e-6 * max(1.0, abs(oracle.objective))
     assert any(later.mu > now.mu for now, later in pairwise(adaptive.records))  # as it never does monotonely
     assert adaptive.statistics.iterations <= 30

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
-from support.ocp_problems import dive, diver, needs_rivals
+from support.ocp_problems import dive, diver
+from support.rivals import needs_rivals
 from trisweep.dynamics import ModelBuilder
 from trisweep.ocp import Problem, ProblemError, Settings, Solution
 from trisweep.ocp.solve.nonlinear_program import plain_rows

@@ -3,7 +3,8 @@
 import casadi as ca
 import numpy as np
 import pytest
-from support.ocp_problems import needs_rivals, rest_to_rest
+from support.ocp_problems import rest_to_rest
+from support.rivals import needs_rivals
 from trisweep.ocp import Free, Problem, ProblemError, Solution
 from trisweep.riccati import LQProblem, Stage
 

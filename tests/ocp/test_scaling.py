@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-from support.ipopt import Ipopt
 from support.ocp_problems import swing_up_in_units
+from support.rivals import ipopt
 
 FACTORS = (1e-5, 1e-3, 1e3, 1e5)
 ONE_AT_A_TIME = [{name: k} for name in ("angle", "speed", "torque", "rows", "cost", "power") for k in FACTORS]
@@ -21,7 +21,7 @@ def name_of(units):
 def objective():
     """IPOPT's, in plain units."""
     solver = swing_up_in_units().build()
-    answer = Ipopt(SimpleNamespace(guess=None, parameters={}), solver).solve()
+    answer = ipopt(SimpleNamespace(guess=None, parameters={}), solver).solve()
     assert answer.solved
     return answer.objective
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from support.ipopt import Ipopt
+from support.rivals import ipopt
 from trisweep.ocp import ProblemError
 from trisweep.problems import names, task
 from trisweep.problems.hanging_chain import catenary_energy
@@ -21,7 +21,7 @@ def solved(name):
     options = {"steps": STEPS[name]} if name in STEPS else {}
     made = task(name, **options)
     solver = made.build()
-    program = Ipopt(made, solver)
+    program = ipopt(made, solver)
     return made, solver, solver.solve(made.guess, **made.parameters), program, program.solve()
 
 

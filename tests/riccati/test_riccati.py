@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.lq_problems import benchmark_chain, random_problem
 from trisweep.riccati import LQProblem, Stage, dense, factorize, reference
+from trisweep.riccati.random_problems import benchmark_chain, random_problem
 
 # A reduced Hessian may be called either way when its smallest eigenvalue, over the largest entry of H, is below this.
 UNDECIDED = 1e-8

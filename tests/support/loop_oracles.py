@@ -2,7 +2,7 @@
 
 import numpy as np
 import pinocchio as pin
-from support.robot_oracles import angular_first, mass_matrix
+from trisweep.problems.twins.pinocchio_model import angular_first, mass_matrix
 
 
 def site(other, link, frame):

@@ -1,16 +1,9 @@
 """Small optimal-control problems for tests."""
 
-import os
-
 import casadi as ca
 import numpy as np
-import pytest
 from trisweep.dynamics import ModelBuilder
 from trisweep.ocp import Free, Problem
-
-needs_rivals = pytest.mark.skipif(
-    "TRISWEEP_SANITIZED" in os.environ, reason="the rivals' libraries cannot be loaded under the sanitizers"
-)
 
 
 def integrator_chain(steps=20, **settings):

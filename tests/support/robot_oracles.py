@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 import pinocchio as pin
-from trisweep.dynamics.algebra.spatial import from_rpy
 from trisweep.dynamics.files.builder import ModelBuilder, grow, random_tree
 from trisweep.problems.robot import robot, robot_file
+from trisweep.problems.twins.pinocchio_model import PinocchioBuilder, angular_first, mass_matrix
 
 FLOATING = {"go1", "talos", "g1"}
 ROBOTS = ("iiwa14", "ur5", "panda", "go1", "talos", "allegro")
@@ -23,60 +23,11 @@ def ours(name):
 def twin(name):
     """The Pinocchio model, made from the same file or the same random draws, not from our model."""
     if name.startswith("tree"):
-        builder = PinBuilder()
+        builder = PinocchioBuilder()
         grow(builder, LINKS, int(name[4:]))
         return builder.model
     path = str(robot_file(name))
     return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
-
-
-PIN_JOINTS = {
-    "revolute": pin.JointModelRevoluteUnaligned,
-    "continuous": lambda axis: pin.JointModelRUBZ(),
-    "prismatic": pin.JointModelPrismaticUnaligned,
-    "spherical": lambda axis: pin.JointModelSpherical(),
-    "planar": lambda axis: pin.JointModelPlanar(),
-    "floating": lambda axis: pin.JointModelFreeFlyer(),
-}
-
-
-class PinBuilder:
-    """Takes what `ModelBuilder.add` takes, with unaligned joints and axes as they are given.
-
-    An unaligned continuous joint cannot be made from Python: there the joint's frame is turned, and the link with it
-    back.
-    """
-
-    def __init__(self):
-        self.model, self.of = pin.Model(), {"universe": (0, pin.SE3.Identity())}
-
-    def add(self, link, parent, kind, position, rpy, axis, mass, com, inertia, lower=None, upper=None):
-        axis = np.array(axis) / np.linalg.norm(axis)
-        turn = pin.SE3.Identity()
-        if kind == "continuous":
-            turn.rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), axis).matrix()
-        joint, on_joint = self.of[parent]
-        where = on_joint * pin.SE3(from_rpy(rpy), position) * turn
-        index = self.model.addJoint(joint, PIN_JOINTS[kind](axis), where, f"{link}_joint")
-        self.of[link] = index, turn.inverse()
-        self.model.appendBodyToJoint(index, pin.Inertia(mass, com, inertia), turn.inverse())
-        self.model.addFrame(pin.Frame(link, index, 0, turn.inverse(), pin.BODY))
-
-    def attach(self, other, parent, prefix, place):
-        """Another model, its world placed on a link. Some of Pinocchio's algorithms need depth-first order: the parent
-        must be the last joint, or the world.
-        """
-        joint, on_joint = self.of[parent]
-        where, indices = on_joint * place, {0: joint}
-        for i in range(1, other.njoints):
-            above = other.parents[i]
-            at = where * other.jointPlacements[i] if above == 0 else other.jointPlacements[i]
-            indices[i] = self.model.addJoint(indices[above], other.joints[i], at, prefix + other.names[i])
-            self.model.appendBodyToJoint(indices[i], other.inertias[i], pin.SE3.Identity())
-        for frame in other.frames:
-            if frame.type == pin.BODY:
-                at = where * frame.placement if frame.parentJoint == 0 else frame.placement
-                self.of[prefix + frame.name] = indices[frame.parentJoint], at
 
 
 def states(model, count, seed=0):
@@ -84,15 +35,6 @@ def states(model, count, seed=0):
     rng = np.random.default_rng(seed)
     q = np.array([model.random_configuration(rng) for _ in range(count)])
     return q, rng.standard_normal((count, model.nv)), 3 * rng.standard_normal((count, model.nv))
-
-
-def angular_first(x):
-    return np.concatenate([x[3:], x[:3]])
-
-
-def mass_matrix(model, data, q):
-    M = pin.crba(model, data, q)
-    return np.triu(M) + np.triu(M, 1).T
 
 
 def relative(x, reference):

@@ -16,16 +16,7 @@ MAY_IMPORT = {
     "drawing": {"matplotlib", "plotly"},
     "dynamics": {"casadi", "mujoco", "rich", "riccati", "adjoint", "native", "drawing"},
     "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
-    "problems": {
-        "casadi",
-        "matplotlib",
-        "riccati",
-        "adjoint",
-        "native",
-        "dynamics",
-        "ocp",
-        "example_robot_data",
-    },
+    "problems": {"casadi", "pinocchio", "riccati", "adjoint", "native", "dynamics", "ocp"},
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
 }
 # Allowed under `if TYPE_CHECKING:` only: the names of data that is handed over, of figures that come back.
@@ -76,6 +67,12 @@ def test_a_room_imports_only_what_lies_below_it(room):
         if name not in allowed
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_other_peoples_robots_are_known_to_the_twins_alone():
+    files = (ROOT / "problems").rglob("*.py")
+    knowing = {path.parent.name for path in files for _, name in imported(path, "problems") if name == "pinocchio"}
+    assert knowing == {"twins"}
 
 
 def test_the_check_sees_a_wrong_arrow(tmp_path):

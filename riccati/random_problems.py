@@ -1,37 +1,50 @@
-"""Random linear-quadratic problems, shared by tests and benchmarks."""
+"""Random linear-quadratic problems: ragged and nasty ones to test a solver with, well-behaved chains to time it.
+
+>>> from trisweep.riccati.random_problems import random_problem
+>>> factorize(random_problem(seed=1)).solve()
+"""
+
+from __future__ import annotations
 
 import numpy as np
-from trisweep.riccati import LQProblem, Stage
+
+from .problem import LQProblem, Stage
+
+Random = np.random.Generator
 
 
 def random_problem(
-    seed,
-    stages=None,
-    tree=None,
-    free_root=None,
-    largest=5,
-    equality_rate=0.4,
-    redundant_rate=0.3,
-    singular_rate=0.4,
-    conflict=False,
-    indefinite=False,
-):
+    seed: int,
+    stages: int | None = None,
+    tree: bool | None = None,
+    free_root: bool | None = None,
+    largest: int = 5,
+    equality_rate: float = 0.4,
+    redundant_rate: float = 0.3,
+    singular_rate: float = 0.4,
+    conflict: bool = False,
+    indefinite: bool = False,
+) -> LQProblem:
     """A ragged problem, consistent by construction: its right-hand sides come from a trajectory that meets them.
 
+    What is None is drawn; `largest` bounds states and controls of a stage. Rates are shares of stages: with equalities,
+    with redundant ones among them, with controls that cost nothing.
     conflict: one equality is said twice with two values. indefinite: one control, or the root, has negative curvature.
     """
     rng = np.random.default_rng(seed)
     count = stages or int(rng.integers(1, 9))
     tree = rng.random() < 0.5 if tree is None else tree
     free_root = rng.random() < 0.5 if free_root is None else free_root
-    parents = [None] + [int(rng.integers(0, k)) if tree else k - 1 for k in range(1, count)]
+    parents = [None, *(int(rng.integers(0, k)) if tree else k - 1 for k in range(1, count))]
     nx = rng.integers(0 if rng.random() < 0.2 else 1, largest + 1, count)
     nu = rng.integers(0, largest + 1, count)
-    x, u, built = [], [], []
+    x: list[np.ndarray] = []
+    u: list[np.ndarray] = []
+    built: list[Stage] = []
     for k, parent in enumerate(parents):
         u.append(rng.normal(size=nu[k]))
         cost = _cost(rng, nu[k], nx[k], singular_rate)
-        edge = {}
+        edge: dict = {}
         if parent is None:
             x.append(rng.normal(size=nx[0]))
         else:
@@ -47,15 +60,15 @@ def random_problem(
     if conflict:
         built = _contradict(rng, built)
     if indefinite:
-        built = _bend(rng, built, free_root)
+        built = _bend(rng, built)
     return LQProblem(built, None if free_root else x[0])
 
 
-def benchmark_chain(nx, nu, steps, terminal_rows=0, seed=0):
+def benchmark_chain(nx: int, nu: int, steps: int, terminal_rows: int = 0, seed: int = 0) -> LQProblem:
     """A stable, controllable chain with dense matrices and, at its end, `terminal_rows` equalities on the state."""
     rng = np.random.default_rng(seed)
 
-    def definite(size):
+    def definite(size: int) -> np.ndarray:
         factor = rng.normal(size=(steps, size, size)) / np.sqrt(size)
         return factor @ factor.swapaxes(1, 2) + np.eye(size)
 
@@ -83,7 +96,7 @@ def benchmark_chain(nx, nu, steps, terminal_rows=0, seed=0):
     )
 
 
-def _cost(rng, nu, nx, singular_rate):
+def _cost(rng: Random, nu: int, nx: int, singular_rate: float) -> dict[str, np.ndarray]:
     n = nu + nx
     factor = rng.normal(size=(n, n)) / np.sqrt(max(n, 1))
     H = factor @ factor.T + 0.1 * np.eye(n)
@@ -101,7 +114,9 @@ def _cost(rng, nu, nx, singular_rate):
     }
 
 
-def _equalities(rng, nu, nx, equality_rate, redundant_rate):
+def _equalities(
+    rng: Random, nu: int, nx: int, equality_rate: float, redundant_rate: float
+) -> tuple[np.ndarray, np.ndarray]:
     rows = int(rng.integers(1, 4)) if rng.random() < equality_rate else 0
     G = rng.normal(size=(rows, nu + nx))
     if rng.random() < 0.3:
@@ -113,7 +128,7 @@ def _equalities(rng, nu, nx, equality_rate, redundant_rate):
     return G[:, :nu], G[:, nu:]
 
 
-def _contradict(rng, stages):
+def _contradict(rng: Random, stages: list[Stage]) -> list[Stage]:
     """Say one nonzero equality of a random stage twice, with two values."""
     k = int(rng.integers(len(stages)))
     s = stages[k]
@@ -127,7 +142,7 @@ def _contradict(rng, stages):
     return stages
 
 
-def _bend(rng, stages, free_root):
+def _bend(rng: Random, stages: list[Stage]) -> list[Stage]:
     """Give one control without effect on any state or equality a negative cost: the reduced Hessian has that sign."""
     k = int(rng.integers(len(stages)))
     widened = []

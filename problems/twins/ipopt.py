@@ -1,13 +1,22 @@
-"""IPOPT, inside CasADi, on the very program that a task's solver solves: oracle of tests, rival of benchmarks."""
+"""IPOPT, inside CasADi, on the very program that a task's solver solves.
 
-import os
+>>> made = task("pendulum_swing_up")
+>>> rival = Ipopt(made, made.build())
+>>> rival.solve().objective
+"""
+
+from __future__ import annotations
+
 from dataclasses import dataclass
 from time import perf_counter
 
 import casadi as ca
 import numpy as np
-from trisweep.ocp.solve.inputs import Given
-from trisweep.ocp.solve.nonlinear_program import assemble
+
+from ...ocp import Solution, Solver
+from ...ocp.solve.inputs import Given
+from ...ocp.solve.nonlinear_program import assemble
+from ..ready import Task
 
 # Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.
 OPTIONS = {"tol": 1e-8, "max_iter": 1000, "print_level": 0, "sb": "yes"}
@@ -15,6 +24,8 @@ OPTIONS = {"tol": 1e-8, "max_iter": 1000, "print_level": 0, "sb": "yes"}
 
 @dataclass(frozen=True)
 class Answer:
+    """What IPOPT found: seconds by the wall, z the point along all stages."""
+
     objective: float
     iterations: int
     seconds: float
@@ -38,11 +49,7 @@ class Ipopt:
     cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian.
     """
 
-    def __init__(self, task, solver, cost_hessian=False, **options):
-        if "TRISWEEP_SANITIZED" in os.environ:
-            import pytest
-
-            pytest.skip("IPOPT's library cannot be loaded under the sanitizers; the native solve has been run")
+    def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options) -> None:
         self.program = program = assemble(solver.transcription, solver.layout)
         self.lower, self.upper = solver._bounds[:2]
         given = Given(solver.transcription, solver.layout)
@@ -56,6 +63,7 @@ class Ipopt:
         self.function = ca.nlpsol("ipopt", "ipopt", nlp, options)
 
     def solve(self) -> Answer:
+        """A solve from the task's guess."""
         begin = perf_counter()
         found = self.function(
             x0=self.guess,
@@ -76,7 +84,7 @@ class Ipopt:
         names = ["x", "p", "lam_f", "lam_g"], ["triu_hess_gamma_x_x"]
         return ca.Function("nlp_hess_l", [program.z, program.p, weight, rows], [upper], *names)
 
-    def residuals(self, solution) -> Residuals:
+    def residuals(self, solution: Solution) -> Residuals:
         """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
         program, point = self.program, solution.point
         z, y = point.z, np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places]

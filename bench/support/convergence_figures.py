@@ -1,7 +1,8 @@
 """Sathya 2025 Figs 10 and 11: what is missing of the rows over the iterations, and what large mu does to the answer.
 
 Two Allegro hands hold a cube by eight fingertips; random configurations, velocities and joint forces. One compiled
-function a method has mu among its inputs and gives max |k - J a| after each plain iteration. `closed_loops` runs this.
+function a method has mu among its inputs and gives max |k - J a| after each plain iteration. `bench/closed_loops.py`
+runs this.
 """
 
 import casadi as ca
@@ -11,6 +12,8 @@ import pinocchio as pin
 from trisweep.dynamics.methods import PROXIMAL
 from trisweep.dynamics.proximal.iteration import Iterate
 from trisweep.native import compile_function
+from trisweep.problems.mechanisms import grasp
+from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -43,21 +46,22 @@ def states_of(mechanism, count):
 
 def pinocchio_residuals(mechanism, states, what) -> np.ndarray:
     """max |k - J a| (states, iterations) of Pinocchio's answers for the same mu."""
-    contacts = pin.StdVec_RigidConstraintModel(mechanism.contacts())
+    twin = pinocchio_twin(mechanism)
+    model, contacts = twin.model, pin.StdVec_RigidConstraintModel(twin.contacts())
     found = np.empty((len(states[0]), ITERATIONS))
     for row, (q, v, tau) in enumerate(zip(*states)):
-        terms = mechanism.terms(q, v)
-        wanted = mechanism.demanded(terms)
+        terms = twin.terms(q, v)
+        wanted = twin.demanded(terms)
         for k in range(ITERATIONS):
-            data = mechanism.twin.createData()
+            data = model.createData()
             datas = pin.StdVec_RigidConstraintData([contact.createData() for contact in contacts])
             settings = pin.ProximalSettings(0, 1 / MU, k + 1)
-            problem = (mechanism.twin, data, q, v, tau, contacts, datas, settings)
+            problem = (model, data, q, v, tau, contacts, datas, settings)
             if what == "LCABA":
-                pin.computeJointMinimalOrdering(mechanism.twin, data, contacts)
+                pin.computeJointMinimalOrdering(model, data, contacts)
                 a = pin.lcaba(*problem)
             else:
-                pin.initConstraintDynamics(mechanism.twin, data, contacts, datas)
+                pin.initConstraintDynamics(model, data, contacts, datas)
                 a = pin.constraintDynamics(*problem)
             found[row, k] = np.abs(terms.J @ a - wanted).max()
     return found
@@ -65,8 +69,6 @@ def pinocchio_residuals(mechanism, states, what) -> np.ndarray:
 
 def convergence(folder, say) -> None:
     """Both figures and their tables."""
-    from closed_loops import grasp
-
     mechanism = grasp(2)
     functions = {label: iterations_of(mechanism, method) for label, method in METHODS.items()}
     states = states_of(mechanism, SAMPLES)

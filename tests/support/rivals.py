@@ -1,0 +1,17 @@
+"""Other people's solvers in tests: their libraries cannot be loaded under the sanitizers."""
+
+import os
+
+import pytest
+from trisweep.problems.twins.ipopt import Ipopt
+
+SANITIZED = "TRISWEEP_SANITIZED" in os.environ
+
+needs_rivals = pytest.mark.skipif(SANITIZED, reason="the rivals' libraries cannot be loaded under the sanitizers")
+
+
+def ipopt(task, solver, **options) -> Ipopt:
+    """IPOPT on the program of a task; under the sanitizers the test ends here, its native part has been run."""
+    if SANITIZED:
+        pytest.skip("IPOPT's library cannot be loaded under the sanitizers; the native solve has been run")
+    return Ipopt(task, solver, **options)

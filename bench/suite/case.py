@@ -21,22 +21,31 @@ class Stated(NamedTuple):
 class Case:
     """build: states the problem. source: who published it.
 
-    optimum: the published objective, as it is minimised here, and tolerance: by how much of max(1, |optimum|) ours may
-    differ from it, which is what the two discretisations explain. None: nothing is published for it.
+    optimum: the published objective, as it is minimised here, or one for each instance, and tolerance: by how much of
+    max(1, |optimum|) ours may differ from it, which is what the discretisations explain. None: nothing is published.
     instances: how many there are; all share the problem, and `instance(i)` is the guess and the parameters of one.
     """
 
     build: Callable[[], Stated]
     source: str
-    optimum: float | None = None
+    optimum: float | tuple[float, ...] | None = None
     tolerance: float = 1e-3
     instances: int = 1
     instance: Callable[[int], tuple[Mapping[str, Any], Mapping[str, Any]]] | None = None
     name: str = ""
     family: str = ""
 
-    def agrees(self, objective: float) -> bool:
+    def starts(self, instance: int, stated: Stated) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Guess and parameters of an instance of the problem that `build` stated."""
+        return (stated.guess, stated.parameters) if self.instance is None else self.instance(instance)
+
+    def published(self, instance: int = 0) -> float | None:
+        """The published objective of an instance; only the first has one, unless each has its own."""
+        if isinstance(self.optimum, tuple):
+            return self.optimum[instance]
+        return self.optimum if instance == 0 else None
+
+    def agrees(self, objective: float, instance: int = 0) -> bool:
         """Whether an objective is the published one, as far as it can be."""
-        if self.optimum is None:
-            return True
-        return abs(objective - self.optimum) <= self.tolerance * max(1.0, abs(self.optimum))
+        optimum = self.published(instance)
+        return optimum is None or abs(objective - optimum) <= self.tolerance * max(1.0, abs(optimum))

@@ -2,7 +2,7 @@
 
 State (r, theta, their rates), control the ground's acceleration, |u| <= 10 m/s^2, 50 steps of 0.02 s, w^2 = g / 0.58 m:
 
-    r'' = u,   theta'' = w^2 (theta - u / g), exactly;   |x - target|^2 / 2 + 1e-3 u^2 / 2, ten times the first at the end
+    r'' = u,   theta'' = w^2 (theta - u / g), exactly;   (|x - target|^2 + 1e-3 u^2) / 2, ten times the first at the end
 
 The target moves on with speed 1/2 + cos(t / 2). The first states come from the loop closed: fifteen substeps of second
 order on sin and cos of theta between two solves.

@@ -15,12 +15,13 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-test
 	@echo "== tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(VENV)/.installed-test
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/clang-format --dry-run -Werror native/src/*/*
 
 # The checker wants folders with the names that are imported: build/types/trisweep links to the rooms.
 ROOMS := native riccati adjoint dynamics drawing ocp problems
@@ -33,6 +34,7 @@ types: $(VENV)/.installed-test
 format: $(VENV)/.installed-test
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@$(BIN)/clang-format -i native/src/*/*
 
 bench: $(VENV)/.installed-bench
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

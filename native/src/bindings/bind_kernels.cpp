@@ -1,6 +1,6 @@
 // The kernels of `kernels.hpp` one by one, so that tests can hold each against NumPy at every level.
-#include "kernels/arena.hpp"
 #include "bind.hpp"
+#include "kernels/arena.hpp"
 #include "kernels/kernels.hpp"
 
 namespace trisweep {
@@ -40,8 +40,10 @@ void bind_kernels(nb::module_& m) {
         const auto run = [&]<bool LOWER, int SIGN>() {
             product_nt<LOWER, SIGN>(a.ld, b.rows, a.columns, a.data, a.ld, b.data, b.ld, c.data, c.ld, c.data, c.ld);
         };
-        if (lower) sign > 0 ? run.template operator()<true, 1>() : run.template operator()<true, -1>();
-        else sign > 0 ? run.template operator()<false, 1>() : run.template operator()<false, -1>();
+        if (lower)
+            sign > 0 ? run.template operator()<true, 1>() : run.template operator()<true, -1>();
+        else
+            sign > 0 ? run.template operator()<false, 1>() : run.template operator()<false, -1>();
         return c.array();
     });
     m.def("product_nn", [](Matrix A, Matrix B) {

@@ -51,7 +51,8 @@ public:
         std::size_t sizes[3] = {0, 0, 0};
         for (const Riccati::Stage& s : core->stages)
             sizes[0] += s.nu + s.nx, sizes[1] += s.parent < 0 ? 0 : s.nx, sizes[2] += s.ng;
-        expect(h.size() == sizes[0] && b.size() == sizes[1] && g.size() == sizes[2], "a right-hand side has the wrong length");
+        expect(h.size() == sizes[0] && b.size() == sizes[1] && g.size() == sizes[2],
+               "a right-hand side has the wrong length");
         expect(initial.size() == std::size_t(core->free_root ? 0 : core->stages[0].nx), "initial has the wrong length");
         const double *from_h = h.data(), *from_b = b.data(), *from_g = g.data();
         for (const Riccati::Stage& s : core->stages) {
@@ -89,7 +90,8 @@ public:
         const char* name = status == Riccati::Status::solved         ? "solved"
                            : status == Riccati::Status::inconsistent ? "inconsistent"
                                                                      : "inaccurate";
-        return nb::make_tuple(name, nb::make_tuple(residual.stationarity, residual.dynamics, residual.equalities), refined);
+        return nb::make_tuple(name, nb::make_tuple(residual.stationarity, residual.dynamics, residual.equalities),
+                              refined);
     }
 
     // The sweep alone, not judged: leaves feedback and cost-to-go of the vectors that were set.
@@ -134,7 +136,8 @@ public:
         expect(solved, "feedback comes after a sweep");
         Riccati::Stage& s = at(k);
         double *K, *constant;
-        Array out_K = new_array({std::size_t(s.nu), std::size_t(s.nx)}, K), out_k = new_array({std::size_t(s.nu)}, constant);
+        Array out_K = new_array({std::size_t(s.nu), std::size_t(s.nx)}, K),
+              out_k = new_array({std::size_t(s.nu)}, constant);
         core->feedback(k, K, constant);
         return nb::make_tuple(out_K, out_k);
     }
@@ -217,7 +220,8 @@ void bind_riccati(nb::module_& m) {
     m.attr("CONSISTENCY_TOLERANCE") = Riccati::CONSISTENCY_TOLERANCE;
     m.attr("ACCURACY_TOLERANCE") = Riccati::ACCURACY_TOLERANCE;
     nb::class_<Problem>(m, "Riccati", "The sweep on a tree of stages; `trisweep.riccati` is its public face.")
-        .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, bool>(),
+        .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,
+                      const std::vector<int>&, bool>(),
              nb::arg("nx"), nb::arg("nu"), nb::arg("ng"), nb::arg("parent"), nb::arg("free_root"))
         .def("set_stage", &Problem::set_stage)
         .def("set_vectors", &Problem::set_vectors)

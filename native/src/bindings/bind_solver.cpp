@@ -14,7 +14,7 @@ namespace {
 std::span<const double> plain(const Vector& v) { return {v.data(), v.size()}; }
 
 // A vector of a result, in its own memory.
-template <std::vector<double> Result::*part>
+template <std::vector<double> Result::* part>
 nb::ndarray<nb::numpy, double, nb::ndim<1>> view(Result& result) {
     return {(result.*part).data(), {(result.*part).size()}, nb::handle()};
 }
@@ -168,7 +168,8 @@ void bind_result(nb::module_& m) {
         .def_prop_ro("evaluations", [](const Result& r) { return r.times.evaluations; })
         .def_prop_ro("differentiations", [](const Result& r) { return r.times.differentiations; })
         .def_prop_ro("factorizations", [](const Result& r) { return r.times.factorizations; })
-        .def_prop_ro("fault", [](const Result& r) { return nb::make_tuple(r.fault.block, r.fault.stage, r.fault.row); });
+        .def_prop_ro("fault",
+                     [](const Result& r) { return nb::make_tuple(r.fault.block, r.fault.stage, r.fault.row); });
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ public:
         const bool armijo = -gain <= ETA * alpha * reference.slope;
         const bool descend = reference.violation <= least_violation && switching(alpha);
         kind = descend ? 'f' : 'h';
-        const bool progress = violation <= (1.0 - GAMMA_VIOLATION) * reference.violation || gain >= GAMMA_OBJECTIVE * reference.violation;
+        const bool progress =
+            violation <= (1.0 - GAMMA_VIOLATION) * reference.violation || gain >= GAMMA_OBJECTIVE * reference.violation;
         if (!(descend ? armijo : progress)) return false;
         rejected = !filter.accepts(violation, objective - slack);
         if (rejected) return false;
@@ -63,7 +64,8 @@ public:
 
     // The filter takes in the point that the search started from.
     void guard() {
-        filter.add((1.0 - GAMMA_VIOLATION) * reference.violation, reference.objective - GAMMA_OBJECTIVE * reference.violation);
+        filter.add((1.0 - GAMMA_VIOLATION) * reference.violation,
+                   reference.objective - GAMMA_OBJECTIVE * reference.violation);
     }
 
     bool passes_filter(double violation, double objective) const { return filter.accepts(violation, objective); }
@@ -74,7 +76,8 @@ public:
         if (reference.slope < 0.0) {
             bound = std::min(bound, GAMMA_OBJECTIVE * reference.violation / -reference.slope);
             if (reference.violation <= least_violation)
-                bound = std::min(bound, DELTA * std::pow(reference.violation, S_VIOLATION) / std::pow(-reference.slope, S_OBJECTIVE));
+                bound = std::min(bound, DELTA * std::pow(reference.violation, S_VIOLATION) /
+                                            std::pow(-reference.slope, S_OBJECTIVE));
         }
         return GAMMA_ALPHA * bound;
     }

@@ -35,7 +35,8 @@ public:
     static double probe(Program& program, const double* dv) {
         find_dual_steps(program, dv, 0.0);
         const double now = mean_complementarity(program);
-        const double then = mean_after(program, dv, largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
+        const double then =
+            mean_after(program, dv, largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
         const double share = std::min(then / now, MOST_SHARE);
         return share * share * share * now;
     }

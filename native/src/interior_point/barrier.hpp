@@ -50,7 +50,8 @@ inline double barrier_value(const Program& program, const double* v, double mu) 
 inline void set_curvature(const Program& program, double* sigma) {
     fill_zero(program.size_v, sigma);
     for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W) store(sigma + i, load(sigma + i) + load(b->dual + i) * load(b->inverse + i));
+        for (int i = 0; i < b->size; i += W)
+            store(sigma + i, load(sigma + i) + load(b->dual + i) * load(b->inverse + i));
 }
 
 // slope += gradient of the barrier, residual += what it has more than the bounds' multipliers
@@ -82,7 +83,8 @@ inline void find_dual_steps(Program& program, const double* dv, double mu) {
 inline double largest_primal_step(const Program& program, const double* dv, double tau) {
     double fastest = tau;
     for (const Bounds* b : {&program.lower, &program.upper})
-        fastest = std::max(fastest, largest_over(b->size, [=](int i) { return -b->sign * load(dv + i) * load(b->inverse + i); }));
+        fastest = std::max(
+            fastest, largest_over(b->size, [=](int i) { return -b->sign * load(dv + i) * load(b->inverse + i); }));
     return tau / fastest;
 }
 
@@ -90,8 +92,8 @@ inline double largest_dual_step(const Program& program, double tau) {
     double fastest = tau;
     for (const Bounds* b : {&program.lower, &program.upper})
         fastest = std::max(fastest, largest_over(b->size, [=](int i) {
-            return -load(b->step + i) / (load(b->dual + i) + (1.0 - load(b->there + i)));
-        }));
+                               return -load(b->step + i) / (load(b->dual + i) + (1.0 - load(b->there + i)));
+                           }));
     return tau / fastest;
 }
 
@@ -111,8 +113,8 @@ inline double complementarity_error(const Program& program, double target) {
     double worst = 0.0;
     for (const Bounds* b : {&program.lower, &program.upper})
         worst = std::max(worst, largest_over(b->size, [=](int i) {
-            return magnitude(load(b->gap + i) * load(b->dual + i) - target * load(b->there + i));
-        }));
+                             return magnitude(load(b->gap + i) * load(b->dual + i) - target * load(b->there + i));
+                         }));
     return worst;
 }
 

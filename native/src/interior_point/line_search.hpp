@@ -137,7 +137,8 @@ private:
     }
 
     bool accept(double alpha) {
-        return acceptance.accept(alpha, point.violation_of(r_trial), point.barrier_objective(trial, f_trial), taken.kind);
+        return acceptance.accept(alpha, point.violation_of(r_trial), point.barrier_objective(trial, f_trial),
+                                 taken.kind);
     }
 
     // Second-order corrections of a rejected full step.

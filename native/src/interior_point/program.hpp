@@ -51,8 +51,8 @@ class Program {
 public:
     virtual ~Program() = default;
 
-    int size_v = 0, size_y = 0;    // lengths of v and y, gaps included
-    int variables = 0, rows = 0;   // without the gaps
+    int size_v = 0, size_y = 0;   // lengths of v and y, gaps included
+    int variables = 0, rows = 0;  // without the gaps
     int size_place = 0;
     Bounds lower, upper;
 

@@ -68,10 +68,17 @@ inline void product(int rows, int columns, int depth, const double* A, int lda, 
     if constexpr (TILE_COLUMNS > 4)
         if (columns - j >= 4) j = block.template operator()<4>(j);
     switch (columns - j) {
-        case 3: block.template operator()<3>(j); break;
-        case 2: block.template operator()<2>(j); break;
-        case 1: block.template operator()<1>(j); break;
-        default: break;
+        case 3:
+            block.template operator()<3>(j);
+            break;
+        case 2:
+            block.template operator()<2>(j);
+            break;
+        case 1:
+            block.template operator()<1>(j);
+            break;
+        default:
+            break;
     }
 }
 
@@ -265,14 +272,30 @@ inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, c
         const auto factor = [&]<int NC>() { return factor_panel<NC>(rows - j, panel, ld, inverse + j, threshold + j); };
         int failed;
         switch (width) {
-            case 1: failed = factor.template operator()<1>(); break;
-            case 2: failed = factor.template operator()<2>(); break;
-            case 3: failed = factor.template operator()<3>(); break;
-            case 4: failed = factor.template operator()<4>(); break;
-            case 5: failed = factor.template operator()<5>(); break;
-            case 6: failed = factor.template operator()<6>(); break;
-            case 7: failed = factor.template operator()<7>(); break;
-            default: failed = factor.template operator()<8>(); break;
+            case 1:
+                failed = factor.template operator()<1>();
+                break;
+            case 2:
+                failed = factor.template operator()<2>();
+                break;
+            case 3:
+                failed = factor.template operator()<3>();
+                break;
+            case 4:
+                failed = factor.template operator()<4>();
+                break;
+            case 5:
+                failed = factor.template operator()<5>();
+                break;
+            case 6:
+                failed = factor.template operator()<6>();
+                break;
+            case 7:
+                failed = factor.template operator()<7>();
+                break;
+            default:
+                failed = factor.template operator()<8>();
+                break;
         }
         if (failed >= 0) return j + failed;
     }

@@ -50,7 +50,8 @@ private:
     void take_pieces(int thread) {
         std::uint64_t now = ticket.load(std::memory_order_acquire);
         while ((now & MASK) < (now >> PIECES & MASK)) {
-            if (!ticket.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+            if (!ticket.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+                continue;
             call(context, int(now & MASK), thread);
             done.fetch_add(1, std::memory_order_release);
             now = ticket.load(std::memory_order_acquire);

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "riccati/riccati.hpp"
 #include "kernels/threads.hpp"
+#include "riccati/riccati.hpp"
 
 namespace trisweep {
 
@@ -27,7 +27,7 @@ struct Block {
     int at_shared = 0, at_own = 0, own_stride = 0, at_following = 0, following_stride = 0;  // places of the parameters
     int objective = 0, next = 0, equalities = 0, inequalities = 0;
     int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
-    int lanes = 1;  // stages that the functions compute at a time
+    int lanes = 1;                           // stages that the functions compute at a time
     Evaluate values = nullptr, derivatives = nullptr;
     std::int64_t values_work = 0, derivatives_work = 0;
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
@@ -62,8 +62,8 @@ struct Multipliers {
 
 class Horizon {
 public:
-    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Chart> charts, const std::vector<int>& inequalities,
-            int parameters, int stage_parameters)
+    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Chart> charts,
+            const std::vector<int>& inequalities, int parameters, int stage_parameters)
         : riccati(riccati),
           blocks(std::move(blocks)),
           charts(std::move(charts)),
@@ -104,7 +104,8 @@ public:
                 const std::int64_t strides[] = {rows};
                 call(block, first, last, block.values, z, nullptr, results, strides, work);
                 for (int k = first; k < last; ++k)
-                    if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out)) return k;
+                    if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out))
+                        return k;
                 return -1;
             });
             if (!finite) return find_row(int(i)), false;
@@ -128,7 +129,8 @@ public:
         bool finite = true;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
-            const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()), hessian = std::ptrdiff_t(block.hessian_rows.size());
+            const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()),
+                       hessian = std::ptrdiff_t(block.hessian_rows.size());
             const bool here = share_stages(block, [&](int first, int last, double* work) {
                 gather_weights(block, first, last, m, weight_rows[i]);
                 double* results[] = {jacobian_rows[i] + first * jacobian, hessian_rows[i] + first * hessian};
@@ -160,7 +162,8 @@ public:
             double* outputs[] = {moved_x, moved_own};
             const std::int64_t from[] = {s.n, chart.own}, to[] = {s.nx, chart.own};
             chart.recentre(inputs, from, outputs, to, chart.count, work[0].data());
-            for (int k = 0; k < chart.count; ++k) std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
+            for (int k = 0; k < chart.count; ++k)
+                std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
             std::copy_n(moved_own, std::ptrdiff_t(chart.count) * chart.own, own);
         }
     }
@@ -176,9 +179,9 @@ public:
     double *parameters, *stage_parameters;  // shared; of all stages in a row
     double* gradient;                       // of the objective, along z
     double objective_scale = 1.0;
-    double* row_scale;                      // of all rows: dynamics, equalities, inequalities
+    double* row_scale;                                           // of all rows: dynamics, equalities, inequalities
     double *dynamics_scale, *equality_scale, *inequality_scale;  // its parts
-    Fault fault;                            // the last one that was met
+    Fault fault;                                                 // the last one that was met
 
 private:
     // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
@@ -224,7 +227,9 @@ private:
         first_fault.store(block.count, std::memory_order_relaxed);
         const auto run = [&](int first, int last, int thread) {
             const int bad = job(first, last, work[thread].data());
-            for (int worst = first_fault.load(); bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {}
+            for (int worst = first_fault.load();
+                 bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {
+            }
         };
         if (threads.count() == 1 || groups == 1) {
             run(0, block.count, 0);
@@ -252,7 +257,8 @@ private:
         if (block.next) {
             const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
             const double* x = z + child.at_z + child.up;
-            for (int r = 0; r < block.next; ++r) out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
+            for (int r = 0; r < block.next; ++r)
+                out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
         }
         const int e = at_equality(block, stage), c = at_inequality(block, stage);
         scaled(block.equalities, row, equality_scale + e, out.g + e);
@@ -270,12 +276,13 @@ private:
     void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
               double* const* results, const std::int64_t* result_strides, double* work) {
         const Riccati::Stage& s = riccati.stages[block.first + first];
-        const double* inputs[] = {z + s.at_z,
-                                  z + s.at_z + s.up,
-                                  parameters + block.at_shared,
-                                  stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
-                                  stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
-                                  weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
+        const double* inputs[] = {
+            z + s.at_z,
+            z + s.at_z + s.up,
+            parameters + block.at_shared,
+            stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
+            stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
+            weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
         const std::int64_t strides[] = {s.n, s.n, 0, block.own_stride, block.following_stride, block.rows()};
         function(inputs, strides, results, result_strides, last - first, work);
     }
@@ -347,7 +354,8 @@ private:
 
     Arena arena;
     std::vector<Places> places;
-    std::vector<int> opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
+    std::vector<int>
+        opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
     Threads threads;
     std::int64_t most_work = 0;             // doubles of work area

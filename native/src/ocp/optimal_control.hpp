@@ -18,7 +18,8 @@ namespace trisweep {
 
 class OptimalControl : public Program {
 public:
-    OptimalControl(Riccati& riccati, Horizon& horizon) : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
+    OptimalControl(Riccati& riccati, Horizon& horizon)
+        : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
         size_v = riccati.size_z + horizon.size_c;
         size_place = horizon.charts.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
@@ -38,7 +39,8 @@ public:
     // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) {
         lower.count = upper.count = 0;
-        for (int i = 0; i < size_v; ++i) lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
+        for (int i = 0; i < size_v; ++i)
+            lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
     }
 
     // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
@@ -66,7 +68,8 @@ public:
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
-        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z, horizon.gradient);
+        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z,
+               horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
@@ -77,7 +80,9 @@ public:
                     reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
                 }
             }
-            const auto reduce_row = [&](double& scale, double* row) { reduce(scale, largest_entry(s.n, row), s.n, row); };
+            const auto reduce_row = [&](double& scale, double* row) {
+                reduce(scale, largest_entry(s.n, row), s.n, row);
+            };
             for (int i = 0; i < s.ng; ++i) reduce_row(horizon.equality_scale[s.at_g + i], s.G + i * s.n);
             for (int i = 0; i < horizon.inequality_count[k]; ++i)
                 reduce_row(horizon.inequality_scale[horizon.at_c[k] + i], horizon.C(int(k)) + i * s.n);
@@ -162,7 +167,8 @@ public:
         std::copy_n(r_c, horizon.size_c, ds);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, dv + s.at_z, ds + horizon.at_c[k]);
+            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, dv + s.at_z,
+                                    ds + horizon.at_c[k]);
         }
         for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
     }
@@ -219,7 +225,8 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             const double* z = dv + s.at_z;
             transposed_multiply_add(s.n, s.ng, s.G, s.n, z, out + at_eta() + s.at_g);
-            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z, out + at_nu() + horizon.at_c[k]);
+            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z,
+                                    out + at_nu() + horizon.at_c[k]);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
                 double* x = swept + child.at_x;
@@ -278,7 +285,8 @@ private:
         if (kept) return;
         kept = true;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
-            if (horizon.inequality_count[k]) copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
+            if (horizon.inequality_count[k])
+                copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
     }
 
     // H <- H + C S C'
@@ -313,7 +321,8 @@ private:
         const auto place = [&](int i) { return i < s.nu ? i : t.up + i - s.nu; };
         const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
         for (int j = 0; j < s.nu + s.nx; ++j)
-            for (int i = j; i < s.nu + s.nx; ++i) t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
+            for (int i = j; i < s.nu + s.nx; ++i)
+                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
         int control = s.nu;
         const auto disturb = [&](double* row, double price) {
             row[control] = 1.0;
@@ -324,14 +333,16 @@ private:
             const Riccati::Stage& child = riccati.stages[c];
             double* E = soft.stages[c].E;
             for (int j = 0; j < child.nx; ++j) {
-                for (int i = 0; i < s.nu + s.nx; ++i) E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
+                for (int i = 0; i < s.nu + s.nx; ++i)
+                    E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
                 const double d = horizon.dynamics_scale[child.at_x + j];
                 disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j] / (d * d));
             }
         }
         const int at = horizon.at_c[k];
         for (int j = 0; j < t.ng; ++j) {
-            const double* row = j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
+            const double* row =
+                j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
             for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
             disturb(t.G + std::ptrdiff_t(j) * t.n,
                     j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / S[at + j - s.ng]);
@@ -340,10 +351,11 @@ private:
 
     Riccati soft;
     Arena arena;
-    double applied = 0.0;     // the delta that is on the diagonal of H now
-    bool kept = false;        // whether H was kept, so that penalties may be in it
+    double applied = 0.0;          // the delta that is on the diagonal of H now
+    bool kept = false;             // whether H was kept, so that penalties may be in it
     std::vector<double*> plain_H;  // H without penalties, of the stages that have some
-    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z, *soft_g, *soft_eta;
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z,
+        *soft_g, *soft_eta;
 };
 
 }  // namespace trisweep

@@ -111,7 +111,8 @@ private:
     bool interrupted() override { return supervisor.interrupted(); }
 
     bool good_enough() override {
-        return inner.iteration > began + 1 && evaluate_base() && outer.search.would_accept(inner.point.v, objective, rows);
+        return inner.iteration > began + 1 && evaluate_base() &&
+               outer.search.would_accept(inner.point.v, objective, rows);
     }
 
     // Where the elastic problem itself finds no step: leave the point, and meet its rows by p and n alone.
@@ -129,9 +130,9 @@ private:
     InteriorPoint& outer;
     Supervisor& supervisor;  // of the outer one
     Arena arena;
-    int began = 0;            // iteration of the outer one
-    double objective = 0.0;   // of the base problem, at a point
-    double *rows, *place;     // of the base problem: at a point, and the coordinates that a round began in
+    int began = 0;           // iteration of the outer one
+    double objective = 0.0;  // of the base problem, at a point
+    double *rows, *place;    // of the base problem: at a point, and the coordinates that a round began in
 };
 
 }  // namespace trisweep

@@ -18,8 +18,8 @@ struct Result {
     std::vector<double> row_scale;  // by which the solver has multiplied the rows, in the order of y
     double objective_scale = 1.0;
     std::vector<double> stage_parameters;  // with the places that states on manifolds have come to
-    std::vector<double> gains;             // K (nu, nx) by rows of every stage's feedback du = K dx, at the last direction
-    std::vector<Record> records;           // one an iteration
+    std::vector<double> gains;    // K (nu, nx) by rows of every stage's feedback du = K dx, at the last direction
+    std::vector<Record> records;  // one an iteration
     int iterations = 0;
     double seconds = 0.0;
     Times times;

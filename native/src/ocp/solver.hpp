@@ -81,8 +81,9 @@ public:
     }
 
 private:
-    static constexpr int MOST_RESERVED = 100000;       // records
-    static constexpr double MUCH_STEEPER = 0.01, STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
+    static constexpr int MOST_RESERVED = 100000;  // records
+    static constexpr double MUCH_STEEPER = 0.01,
+                            STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
 
     static Stopwatch::clock::time_point deadline(Stopwatch::clock::time_point begin, double seconds) {
         constexpr double FOREVER = 1e8;
@@ -98,7 +99,9 @@ private:
     // their slopes here too, if that is by a factor below `matters`.
     bool scale_anew(double matters) {
         bool changed = false;
-        return !scaled_anew && program.scale_further(interior_point.point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) && changed;
+        return !scaled_anew &&
+               program.scale_further(interior_point.point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) &&
+               changed;
     }
 
     bool watch(const Record& seen) override {

@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    static constexpr double WARM_PUSH = 1e-8;   // inside its bounds, of a warm start
+    static constexpr double WARM_PUSH = 1e-8;    // inside its bounds, of a warm start
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
 
     bool scale(Iterate& point) {

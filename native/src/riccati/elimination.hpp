@@ -31,9 +31,9 @@ inline constexpr double CURVATURE_TOLERANCE = 1e-14;
 
 // What one elimination at a time works on, shared by all stages of a tree.
 struct Workbench {
-    double* H;         // (ld, n)          in: the Hessian, lower triangle
-    double* G;         // (n, rows)        in: the rows
-    double* size_u;    // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
+    double* H;       // (ld, n)          in: the Hessian, lower triangle
+    double* G;       // (n, rows)        in: the rows
+    double* size_u;  // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
     double* size_x;
     double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
     double *F, *N, *candidate, *inverse, *threshold;
@@ -54,19 +54,19 @@ struct Workbench {
 
 class Elimination {
 public:
-    int nu = 0, nx = 0;      // controls and states
-    int up = 0, n = 0;       // where x starts in z, and the padded length of z
-    int ld = 0;              // room for z and, below it, for u once more: an identity that becomes K'^-1
-    int most_rows = 0;       // room for the rows of G
-    int most_passed = 0;     // room for the rows left on x
-    int rows = 0;            // rows of G now
-    int rank = 0;            // rows that fix controls
-    int passed = 0;          // rows left on x
+    int nu = 0, nx = 0;   // controls and states
+    int up = 0, n = 0;    // where x starts in z, and the padded length of z
+    int ld = 0;           // room for z and, below it, for u once more: an identity that becomes K'^-1
+    int most_rows = 0;    // room for the rows of G
+    int most_passed = 0;  // room for the rows left on x
+    int rows = 0;         // rows of G now
+    int rank = 0;         // rows that fix controls
+    int passed = 0;       // rows left on x
 
-    double* P;   // (padded(nx), padded(nx))   cost-to-go, full
-    double* Gx;  // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
-    double* p;   // (padded(nx))        out of reduce
-    double* gx;  // (most_passed)       out of reduce
+    double* P;          // (padded(nx), padded(nx))   cost-to-go, full
+    double* Gx;         // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
+    double* p;          // (padded(nx))        out of reduce
+    double* gx;         // (most_passed)       out of reduce
     double* left_over;  // (most_rows)  out of reduce: right-hand sides of the rows no variable is left in
 
     void lay_out(Arena& arena, int controls, int states, int row_room) {
@@ -244,7 +244,8 @@ private:
     void exchange(const Workbench& bench, int i, int k) {
         if (i == k) return;
         const int room = padded(most_rows);
-        std::swap_ranges(bench.G + std::ptrdiff_t(i) * n, bench.G + std::ptrdiff_t(i + 1) * n, bench.G + std::ptrdiff_t(k) * n);
+        std::swap_ranges(bench.G + std::ptrdiff_t(i) * n, bench.G + std::ptrdiff_t(i + 1) * n,
+                         bench.G + std::ptrdiff_t(k) * n);
         std::swap(order[i], order[k]);
         std::swap(bench.size_u[i], bench.size_u[k]);
         std::swap(bench.size_x[i], bench.size_x[k]);
@@ -324,10 +325,10 @@ private:
         for (int i = 0; i < rows; ++i) multipliers[order[i]] = eta[i];
     }
 
-    double* ZT;                // (n, nu): Z and, below it, K'^-1, for the controls u2
-    double *L, *U, *Y, *H1;    // of the drawing
-    double* scale;             // of the rows left on x
-    double *w, *h1, *y_u;      // of the last reduce: u1 = -(Y y + w), h at u1, K^-1 h
+    double* ZT;                  // (n, nu): Z and, below it, K'^-1, for the controls u2
+    double *L, *U, *Y, *H1;      // of the drawing
+    double* scale;               // of the rows left on x
+    double *w, *h1, *y_u;        // of the last reduce: u1 = -(Y y + w), h at u1, K^-1 h
     int *order, *pivots, *rest;  // of the rows; of u1 and u2 in u
 };
 

@@ -41,13 +41,13 @@ class Riccati {
 public:
     struct Stage {
         int nx, nu, ng, parent;
-        int up, n;                    // where x starts in z; padded length of z
-        int at_z, at_x, at_g;         // offsets of this stage's slices in Vectors and Unknowns
+        int up, n;             // where x starts in z; padded length of z
+        int at_z, at_x, at_g;  // offsets of this stage's slices in Vectors and Unknowns
         int first_child = -1, sibling = -1;
-        int at_rows;                  // where this stage's passed rows start among the parent's rows
-        double *H, *E, *G;            // (n, n) full; (n of the parent, nx); (n, ng)
+        int at_rows;        // where this stage's passed rows start among the parent's rows
+        double *H, *E, *G;  // (n, n) full; (n of the parent, nx); (n, ng)
         Elimination sweep;
-        double* eta_x;                // multipliers of the rows this stage passes to its parent
+        double* eta_x;  // multipliers of the rows this stage passes to its parent
     };
 
     enum class Status { solved, inconsistent, inaccurate };
@@ -311,14 +311,15 @@ private:
             hessian = bench.H, hessian_ld = e.ld;
             child.at_rows = e.rows;
             const int passed = child.sweep.passed;
-            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0,
-                          bench.G + e.rows * s.n, s.n);
+            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, bench.G + e.rows * s.n,
+                          s.n);
             for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i);
             e.rows += passed;
         }
         if (hessian == s.H)
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
-        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+        for (int i = 0; i < s.nu; ++i)
+            bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
     }
 
     void measure_row(Stage& s, int i, const double* row) {
@@ -384,7 +385,8 @@ private:
             }
     }
 
-    static void add_transposed_terms(int rows, int columns, const double* A, int ld, const double* x, double* y, double* terms) {
+    static void add_transposed_terms(int rows, int columns, const double* A, int ld, const double* x, double* y,
+                                     double* terms) {
         for (int j = 0; j < columns; ++j)
             for (int i = 0; i < rows; ++i) {
                 const double term = A[i + std::ptrdiff_t(j) * ld] * x[i];

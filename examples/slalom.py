@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from trisweep.riccati import LQProblem, Solution, Stage
+from trisweep.riccati import LQProblem, LQSolution, Stage
 
 STEP = 0.05  # s
 START = np.array([0.0, 0.0])  # m
@@ -36,7 +36,7 @@ def slalom(steps: int = 60, velocity_weight: float = 1e-2) -> LQProblem:
     return LQProblem(stages, initial_state=np.concatenate([START, np.zeros(2)]))
 
 
-def plot(solution: Solution, path: Path) -> None:
+def plot(solution: LQSolution, path: Path) -> None:
     """Draw path, speed and acceleration to an image file."""
     from matplotlib.figure import Figure
 

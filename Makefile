@@ -29,6 +29,7 @@ types: $(VENV)/.installed-test
 	@echo "== types"
 	@rm -rf build/types/trisweep && mkdir -p build/types/trisweep
 	@ln -s $(CURDIR)/toolkit/trisweep/*.py $(addprefix $(CURDIR)/,$(ROOMS)) build/types/trisweep
+	@ln -sf $(CURDIR)/tests/toolkit/typed_use.py build/types
 	@set -o pipefail; $(BIN)/mypy | sed 's#^build/types/trisweep/##'
 
 format: $(VENV)/.installed-test

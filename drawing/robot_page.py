@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .triangles import Pose, Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from ..dynamics.model import Model
 
 FRAMES_A_SECOND = 25.0
@@ -75,7 +77,7 @@ def _leaves(model: Model) -> list[tuple[int, np.ndarray]]:
     return [(i, last.get(i, np.zeros(3))) for i in range(model.size) if i not in model.parents]
 
 
-def _figure(surfaces: list[Surface], ends: np.ndarray, times: np.ndarray, title: str):
+def _figure(surfaces: list[Surface], ends: np.ndarray, times: np.ndarray, title: str) -> go.Figure:
     import plotly.graph_objects as go
 
     first = surfaces[0]
@@ -113,7 +115,7 @@ def _xyz(points: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip("xyz", np.ascontiguousarray(points.T, dtype=np.float32)))
 
 
-def _floor(low: np.ndarray, high: np.ndarray):
+def _floor(low: np.ndarray, high: np.ndarray) -> go.Mesh3d:
     """A grey square under the robot: at height 0 if that is below it, else at its lowest point."""
     import plotly.graph_objects as go
 
@@ -124,7 +126,7 @@ def _floor(low: np.ndarray, high: np.ndarray):
     return go.Mesh3d(**_xyz(points), i=[0, 0], j=[1, 2], k=[2, 3], color="#e3e6e8", hoverinfo="skip", flatshading=True)
 
 
-def _scene(low: np.ndarray, high: np.ndarray) -> dict:
+def _scene(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     middle = 0.5 * (low + high)
     half = 0.6 * max(float((high - low).max()), 0.3)
     axes = {
@@ -138,8 +140,8 @@ def _scene(low: np.ndarray, high: np.ndarray) -> dict:
     }
 
 
-def _buttons(pause: float) -> dict:
-    def play(names, milliseconds, mode):
+def _buttons(pause: float) -> dict[str, Any]:
+    def play(names: list[None] | None, milliseconds: float, mode: str) -> list[Any]:
         frame = {"duration": milliseconds, "redraw": True}
         return [names, {"frame": frame, "transition": {"duration": 0}, "fromcurrent": True, "mode": mode}]
 
@@ -153,7 +155,7 @@ def _buttons(pause: float) -> dict:
     }  # fmt: skip
 
 
-def _slider(times: np.ndarray) -> dict:
+def _slider(times: np.ndarray) -> dict[str, Any]:
     show = {"mode": "immediate", "frame": {"duration": 0, "redraw": True}, "transition": {"duration": 0}}
     return {
         "x": 0.2, "y": 0.0, "len": 0.76, "xanchor": "left", "yanchor": "bottom", "pad": {"b": 8},

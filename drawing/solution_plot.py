@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -86,7 +86,7 @@ def _draw_limits(axes: Axes, motion: Motion, name: str, lines: np.ndarray, room:
     nearest, farthest = lines.min(axis=0) - room, lines.max(axis=0) + room
     seen = [(bound, i) for bound, i in limits if nearest[i] <= bound <= farthest[i]]
     for bound, i in seen:
-        dashed = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
+        dashed: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
         axes.plot(motion.times[[0, -1]], [bound, bound], **dashed)
     return len(limits) - len(seen)
 
@@ -146,11 +146,11 @@ def _draw_convergence(axes: Axes, solution: Solution) -> None:
     for (name, column), colour in zip(RESIDUALS.items(), COLOURS):
         numbers = np.array([record[column] for record in solution.records], dtype=float)
         barrier = column == RESIDUALS["barrier mu"]
-        line = {"lw": 1.0, "ls": ":"} if barrier else {"lw": 1.6, "marker": ".", "ms": 5}
+        line: dict[str, Any] = {"lw": 1.0, "ls": ":"} if barrier else {"lw": 1.6, "marker": ".", "ms": 5}
         axes.plot(np.where(numbers > 0, numbers, np.nan), color="0.4" if barrier else colour, label=name, **line)
     axes.axhline(solution.tolerance, color="0.4", lw=0.9, ls=(0, (5, 3)))
     axes.set_yscale("log")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.get_major_locator().set_params(integer=True)  # type: ignore[call-arg]  # a MaxNLocator takes it
     style(axes, "convergence (dashed: tolerance)", "iteration")
     axes.legend(fontsize=7, framealpha=1, edgecolor="none", loc="best")
 

@@ -4,12 +4,17 @@
 `compile_function` turns a CasADi function into machine code; it and LLVM are imported when first asked for.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .instruction_sets import core, level, levels
+
+if TYPE_CHECKING:  # the checker knows the names that are fetched when first used
+    from .compiler import CompiledFunction, CompileError, Sizes, compile_function
 
 __all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function", "core", "level", "levels"]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import compiler

@@ -6,7 +6,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .problem import LQProblem, Stage
 
@@ -44,7 +48,7 @@ def random_problem(
     for k, parent in enumerate(parents):
         u.append(rng.normal(size=nu[k]))
         cost = _cost(rng, nu[k], nx[k], singular_rate)
-        edge: dict = {}
+        edge: dict[str, Any] = {}
         if parent is None:
             x.append(rng.normal(size=nx[0]))
         else:
@@ -96,7 +100,7 @@ def benchmark_chain(nx: int, nu: int, steps: int, terminal_rows: int = 0, seed: 
     )
 
 
-def _cost(rng: Random, nu: int, nx: int, singular_rate: float) -> dict[str, np.ndarray]:
+def _cost(rng: Random, nu: int, nx: int, singular_rate: float) -> dict[str, Any]:
     n = nu + nx
     factor = rng.normal(size=(n, n)) / np.sqrt(max(n, 1))
     H = factor @ factor.T + 0.1 * np.eye(n)
@@ -132,13 +136,11 @@ def _contradict(rng: Random, stages: list[Stage]) -> list[Stage]:
     """Say one nonzero equality of a random stage twice, with two values."""
     k = int(rng.integers(len(stages)))
     s = stages[k]
-    row = rng.normal(size=(1, len(s.r) + len(s.q)))
-    if row.size == 0:
-        row = np.zeros((1, 0))
-    Gu, Gx = row[:, : len(s.r)], row[:, len(s.r) :]
-    edge = {"parent": s.parent, "A": s.A, "B": s.B, "b": s.b}
-    g = np.concatenate([s.g, [0.3, 0.3 + 10.0 ** rng.uniform(-3, 1)]])
-    stages[k] = Stage(s.Q, s.q, s.R, s.S, s.r, np.vstack([s.Gx, Gx, Gx]), np.vstack([s.Gu, Gu, Gu]), g, **edge)
+    nu, nx = len(_array(s.r)), len(_array(s.q))
+    row = rng.normal(size=(1, nu + nx))
+    Gu, Gx = row[:, :nu], row[:, nu:]
+    g = np.append(_array(s.g), [0.3, 0.3 + 10.0 ** rng.uniform(-3, 1)])
+    stages[k] = replace(s, Gx=np.vstack([_array(s.Gx), Gx, Gx]), Gu=np.vstack([_array(s.Gu), Gu, Gu]), g=g)
     return stages
 
 
@@ -147,16 +149,22 @@ def _bend(rng: Random, stages: list[Stage]) -> list[Stage]:
     k = int(rng.integers(len(stages)))
     widened = []
     for index, s in enumerate(stages):
-        B = s.B if s.parent != k else np.hstack([s.B, np.zeros((len(s.B), 1))])
-        R, S, r, Gu = s.R, s.S, s.r, s.Gu
+        if s.parent == k:
+            s = replace(s, B=_with_column(s.B))
         if index == k:
-            R = np.block(
-                [
-                    [R, np.zeros((len(R), 1))],
-                    [np.zeros((1, len(R))), np.array([[-(10.0 ** rng.uniform(-6, 2))]])],
-                ]
-            )
-            S, r = np.hstack([S, np.zeros((len(s.q), 1))]), np.append(r, 1.0)
-            Gu = np.hstack([Gu, np.zeros((len(Gu), 1))])
-        widened.append(Stage(s.Q, s.q, R, S, r, s.Gx, Gu, s.g, s.parent, s.A, B, s.b))
+            R = _with_column(_with_column(s.R).T)
+            R[-1, -1] = -(10.0 ** rng.uniform(-6, 2))
+            s = replace(s, R=R, S=_with_column(s.S), r=np.append(_array(s.r), 1.0), Gu=_with_column(s.Gu))
+        widened.append(s)
     return widened
+
+
+def _array(given: ArrayLike | None) -> np.ndarray:
+    """A field of a stage that was made here, where none is left out."""
+    return np.asarray(given, dtype=float)
+
+
+def _with_column(given: ArrayLike | None) -> np.ndarray:
+    """A matrix with a column of zeros more."""
+    matrix = _array(given)
+    return np.hstack([matrix, np.zeros((len(matrix), 1))])

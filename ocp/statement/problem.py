@@ -160,7 +160,7 @@ class Problem:
 
     # --- cost and constraints
 
-    def minimize(self, expression: ca.SX, at: str | int | slice = "steps", name: str | None = None) -> None:
+    def minimize(self, expression: ca.SX | float, at: str | int | slice = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
         name = name or f"cost {sum(term.kind == 'objective' for term in self.terms) + 1}"
         expression = self.expression(name, expression)

@@ -3,23 +3,24 @@
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from .mechanism import Mechanism
 from .workshop import Workshop
 
-Growth = Callable[[int], dict]
+Growth = Callable[[int], dict[str, Any]]
 
 
-def along(i: int) -> dict:
+def along(i: int) -> dict[str, Any]:
     """The i-th link of a chain: axes and placements in generic directions, the same in every run."""
     rng = np.random.default_rng(100 + i)
     axis = rng.standard_normal(3)
     return {"axis": axis / np.linalg.norm(axis), "position": (0.2, 0, 0), "rpy": rng.uniform(-0.6, 0.6, 3)}
 
 
-def aligned(i: int) -> dict:
+def aligned(i: int) -> dict[str, Any]:
     """The i-th link of a chain as arms have them: about z and y in turn."""
     return {"axis": (0, i % 2, 1 - i % 2), "position": (0.2, 0, 0)}
 
@@ -40,7 +41,7 @@ def chain_of_loops(loops: int, growth: Growth = along) -> Mechanism:
     shop = Workshop(f"chain of {loops} loops")
     root = shop.add("root", joint="floating")
     for k in range(loops):
-        tip = shop.chain(lambda i, k=k: growth(11 * k + i), root, 7, f"loop{k}/")
+        tip = shop.chain(_from(11 * k, growth), root, 7, f"loop{k}/")
         shop.close(tip, root, "weld", (0.2, 0, 0))
         root = f"loop{k}/3"
     return shop.finish(generic(shop))
@@ -63,13 +64,18 @@ def favourable(branches: int, growth: Growth = along, length: int = 7) -> Mechan
     """Branches on one link, each tip welded to the next one's (Fig. 9a)."""
     shop = Workshop(f"{branches} branches")
     shop.add("base", joint="floating")
-    tips = [shop.chain(lambda i, k=k: growth(length * k + i), "base", length, f"branch{k}/") for k in range(branches)]
+    tips = [shop.chain(_from(length * k, growth), "base", length, f"branch{k}/") for k in range(branches)]
     for tip, other in pairwise(tips):
         shop.close(tip, other, "weld", (0.2, 0, 0))
     return shop.finish(generic(shop))
 
 
+def _from(first: int, growth: Growth) -> Growth:
+    """A growth whose link 0 is another's link `first`."""
+    return lambda i: growth(first + i)
+
+
 def generic(shop: Workshop) -> np.ndarray:
     """A configuration without symmetry."""
     model = shop.builder.build()
-    return model.integrate(model.neutral(), np.random.default_rng(7).uniform(-0.5, 0.5, model.nv))
+    return np.asarray(model.integrate(model.neutral(), np.random.default_rng(7).uniform(-0.5, 0.5, model.nv)))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +18,7 @@ from .workshop import Workshop
 CURL = {"finger": (0.0, 0.9, 0.7, 0.5), "thumb": (1.2, 0.3, 0.5, 0.6)}
 TIPS = ("link_3.0_tip", "link_7.0_tip", "link_11.0_tip", "link_15.0_tip")
 GRASP = np.concatenate([CURL["finger"], CURL["thumb"], CURL["finger"], CURL["finger"]])  # joints in the order 0 12 4 8
-CUBE = {"mass": 0.1, "com": (0, 0, 0), "inertia": 0.1 * 0.05**2 / 6 * np.eye(3)}
+CUBE: dict[str, Any] = {"mass": 0.1, "com": (0, 0, 0), "inertia": 0.1 * 0.05**2 / 6 * np.eye(3)}
 SOLES = ("l_ankle", "r_ankle")
 
 

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dynamics.algebra.quaternion import of_matrix
 from ...dynamics.algebra.spatial import from_rpy
@@ -49,7 +50,16 @@ def legs(cube: bool = False) -> Mechanism:
     return shop.finish(q, reach=0.12)
 
 
-def add(shop, name, parent, joint, axis, position, mass, half=0.03) -> None:
+def add(
+    shop: Workshop,
+    name: str,
+    parent: str,
+    joint: str,
+    axis: ArrayLike,
+    position: ArrayLike,
+    mass: float,
+    half: float = 0.03,
+) -> None:
     """A link of a leg, slender along x where it is long."""
     inertia = mass * (1e-3 * np.eye(3) + half**2 / 3 * np.diag([0, 1, 1]))
     shop.add(name, parent, joint, axis, position, mass=mass, com=(half, 0.005, 0.01), inertia=inertia)
@@ -59,12 +69,10 @@ def two_arms(shop: Workshop) -> list[float]:
     """Arms of four joints on the pelvis, and a cube held between them; their coordinates."""
     for side, y in (("left", 0.2), ("right", -0.2)):
         axes = ((1, 0, 0), Y, (0, 0, 1), Y)
-        shop.chain(
-            lambda i, y=y: {"axis": axes[i], "position": (0.02, y, 0.3) if i == 0 else (0.05 + 0.12 * (i % 2), 0, 0)},
-            "pelvis",
-            4,
-            f"{side} arm ",
-        )
+        parent = "pelvis"
+        for i, axis in enumerate(axes):
+            position = (0.02, y, 0.3) if i == 0 else (0.05 + 0.12 * (i % 2), 0, 0)
+            parent = shop.add(f"{side} arm {i}", parent, axis=axis, position=position)
     shop.add("cube", joint="floating", **CUBE)
     for side in ("left", "right"):
         shop.close(f"{side} arm 3", "cube", "point", (0.2, 0, 0))

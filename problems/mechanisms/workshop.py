@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,8 +46,12 @@ class Workshop:
         inertia: ArrayLike = ROD,
     ) -> str:
         """A link on a parent link, as `ModelBuilder.add` takes it; a rod along x where nothing is said. Its name."""
-        body = {"mass": float(mass), "com": np.array(com, float), "inertia": np.array(inertia, float)}
-        place = {"axis": np.array(axis, float), "position": np.array(position, float), "rpy": np.array(rpy, float)}
+        body: dict[str, Any] = {"mass": float(mass), "com": np.array(com, float), "inertia": np.array(inertia, float)}
+        place: dict[str, Any] = {
+            "axis": np.array(axis, float),
+            "position": np.array(position, float),
+            "rpy": np.array(rpy, float),
+        }
         self.parts.append(Link(link, parent, joint, **place, **body))
         self.builder.add(link, parent, joint, **place, **body)
         return link
@@ -60,11 +65,11 @@ class Workshop:
         rpy: ArrayLike = ORIGIN,
     ) -> None:
         """A whole robot on the ground, by its URDF file."""
-        place = {"position": np.array(position, float), "rpy": np.array(rpy, float)}
+        place: dict[str, Any] = {"position": np.array(position, float), "rpy": np.array(rpy, float)}
         self.parts.append(Robot(file.read_text(), floating_base, prefix, **place))
         self.builder.attach(load_urdf(file, floating_base=floating_base, mimic="free"), prefix=prefix, **place)
 
-    def chain(self, growth: Callable[[int], dict], parent: str, links: int, name: str) -> str:
+    def chain(self, growth: Callable[[int], dict[str, Any]], parent: str, links: int, name: str) -> str:
         """Several links in a row on a parent, growth(i) says what `add` is given for the i-th; the last one's name."""
         for i in range(links):
             parent = self.add(f"{name}{i}", parent, **growth(i))
@@ -82,8 +87,8 @@ class Workshop:
         model, q = self.builder.build(), np.array(q, float)
         constraints = []
         for link, other, rows, position in self.closures:
-            R, p = model.link_pose(q, link)
-            there_R, there_p = model.link_pose(q, other or "universe")
+            R, p = map(np.asarray, model.link_pose(q, link))
+            there_R, there_p = map(np.asarray, model.link_pose(q, other or "universe"))
             turn = np.eye(3) if rows == "point" else there_R.T @ R
             target = placement(turn, there_R.T @ (p + R @ position - there_p))
             frame = placement(np.eye(3), position)

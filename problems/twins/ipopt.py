@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -49,7 +50,7 @@ class Ipopt:
     cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian.
     """
 
-    def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options) -> None:
+    def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options: Any) -> None:
         self.program = program = assemble(solver.transcription, solver.layout)
         self.lower, self.upper = solver._bounds[:2]
         given = Given(solver.transcription, solver.layout)
@@ -57,10 +58,10 @@ class Ipopt:
         self.guess = given.guess(task.guess, of_stages)
         self.parameters = np.concatenate([shared, of_stages])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
-        options = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
+        all_options: dict[str, Any] = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
         if cost_hessian:
-            options["hess_lag"] = self._cost_hessian()
-        self.function = ca.nlpsol("ipopt", "ipopt", nlp, options)
+            all_options["hess_lag"] = self._cost_hessian()
+        self.function = ca.nlpsol("ipopt", "ipopt", nlp, all_options)
 
     def solve(self) -> Answer:
         """A solve from the task's guess."""

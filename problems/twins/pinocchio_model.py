@@ -28,7 +28,20 @@ class PinocchioBuilder:
         self.model = pin.Model()
         self.places: dict[str, tuple[int, pin.SE3]] = {"universe": (0, pin.SE3.Identity())}
 
-    def add(self, link, parent, kind, position, rpy, axis, mass, com, inertia, lower=None, upper=None) -> None:
+    def add(
+        self,
+        link: str,
+        parent: str,
+        kind: str,
+        position: np.ndarray,
+        rpy: np.ndarray,
+        axis: np.ndarray,
+        mass: float,
+        com: np.ndarray,
+        inertia: np.ndarray,
+        lower: np.ndarray | None = None,
+        upper: np.ndarray | None = None,
+    ) -> None:
         """A link with its joint on a parent link."""
         axis = np.array(axis) / np.linalg.norm(axis)
         turn = pin.SE3.Identity()

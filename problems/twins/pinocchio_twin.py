@@ -91,7 +91,7 @@ class PinocchioTwin:
             away.append(c.K @ np.concatenate([turn, -between.translation]))
         return Terms(np.vstack(J), *(np.concatenate(x) for x in (drift, velocity, away)))
 
-    def _end(self, joint: int, at: pin.SE3):
+    def _end(self, joint: int, at: pin.SE3) -> tuple[pin.SE3, np.ndarray, np.ndarray, np.ndarray]:
         """Pose in the world, Jacobian, spatial acceleration and velocity of a frame on a joint, linear part first."""
         if joint == 0:
             return at, np.zeros((6, self.model.nv)), np.zeros(6), np.zeros(6)
@@ -100,7 +100,7 @@ class PinocchioTwin:
         a, v = self.data.a[joint].vector, self.data.v[joint].vector
         return self.data.oMi[joint] * at, to_frame @ local, to_frame @ a, to_frame @ v
 
-    def dense(self, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
+    def dense(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations and stacked forces: the least force that brings J a as near to what is demanded as it goes.
 
         G = J M^-1 J', lambda = G^+ (k - drift - J a_free), a = a_free + M^-1 J' lambda.
@@ -141,10 +141,10 @@ class PinocchioTwin:
             f"{self.mechanism.model.name}: the loops do not close, {np.abs(terms.away).max():.1e} is left"
         )
 
-    def states(self, count: int, seed: int = 0, on_manifold: bool = True):
+    def states(self, count: int, seed: int = 0, on_manifold: bool = True) -> tuple[np.ndarray, ...]:
         """Rows of q, v, tau: loops closed and velocities within them, or both at random."""
         rng = np.random.default_rng(seed)
-        rows = []
+        rows: list[tuple[np.ndarray, ...]] = []
         while len(rows) < count:
             q = pin.integrate(self.model, self.mechanism.q, self.mechanism.reach * rng.uniform(-1, 1, self.model.nv))
             v, tau = rng.standard_normal((2, self.model.nv))

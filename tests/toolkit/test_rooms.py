@@ -20,7 +20,12 @@ MAY_IMPORT = {
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
 }
 # Allowed under `if TYPE_CHECKING:` only: the names of data that is handed over, of figures that come back.
-AS_DATA = {"drawing": {"dynamics", "ocp"}, "dynamics": {"matplotlib"}, "ocp": {"matplotlib"}}
+AS_DATA = {
+    "drawing": {"dynamics", "ocp"},
+    "dynamics": {"matplotlib"},
+    "ocp": {"matplotlib"},
+    "toolkit": {"casadi"},
+}
 FOLDER = {"toolkit": "toolkit/trisweep"}
 
 

@@ -5,6 +5,27 @@ They are fetched from their rooms when first used, so that `import trisweep` sta
 
 from importlib import import_module as _import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_names.py sees to it
+    from casadi import cos, cross, dot, exp, horzcat, sin, sqrt, sumsqr, tan, vertcat, vertsplit
+
+    from .dynamics import (
+        Constraint,
+        Model,
+        ModelBuilder,
+        Proximal,
+        Trajectory,
+        load_mjcf,
+        load_urdf,
+        point,
+        simulate,
+        weld,
+    )
+    from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
+    from .ocp import Free, Problem, Settings, Solution
+    from .problems import task
+    from .problems.robot import load, robot
 
 __version__ = _version("trisweep")
 
@@ -29,10 +50,45 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = ["__version__", *_ROOM_OF]
+__all__ = [
+    "CompileError",
+    "Constraint",
+    "Free",
+    "Model",
+    "ModelBuilder",
+    "ModelError",
+    "NodeError",
+    "Problem",
+    "ProblemError",
+    "Proximal",
+    "Settings",
+    "Solution",
+    "Trajectory",
+    "TrisweepError",
+    "__version__",
+    "cos",
+    "cross",
+    "dot",
+    "exp",
+    "horzcat",
+    "load",
+    "load_mjcf",
+    "load_urdf",
+    "point",
+    "robot",
+    "simulate",
+    "sin",
+    "sqrt",
+    "sumsqr",
+    "tan",
+    "task",
+    "vertcat",
+    "vertsplit",
+    "weld",
+]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'trisweep' has no attribute '{name}'")
     return getattr(_import_module(_ROOM_OF[name], __name__), name)

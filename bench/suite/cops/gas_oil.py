@@ -38,4 +38,4 @@ def build() -> Stated:
     return Stated(ocp, {"x": held(TIMES, YIELDS, duration, steps)}, given)
 
 
-CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 7", optimum=5.2366e-3, tolerance=1e-6)
+CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 12", optimum=5.2366e-3, tolerance=1e-6)

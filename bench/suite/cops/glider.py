@@ -42,4 +42,4 @@ def build() -> Stated:
     return Stated(ocp, with_next({"x": way, "u": LIFT_LIMIT / 2}))
 
 
-CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 12", optimum=-1255.05, tolerance=1e-4)
+CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 11", optimum=-1255.05, tolerance=1e-4)

@@ -36,4 +36,4 @@ def build() -> Stated:
     return Stated(ocp, with_next({"x": way, "u": 0.0}))
 
 
-CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 9", optimum=9.14138, tolerance=1e-5)
+CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 8", optimum=9.14138, tolerance=1e-5)

@@ -10,4 +10,4 @@ def build() -> Stated:
     return Stated(made.problem, made.guess)
 
 
-CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 11", optimum=-1.01283, tolerance=1e-5)
+CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 10", optimum=-1.01283, tolerance=1e-5)

@@ -12,4 +12,4 @@ def build() -> Stated:
     return Stated(made.problem, made.guess)
 
 
-CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 10", optimum=0.554577, tolerance=1e-5)
+CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 9", optimum=0.554577, tolerance=1e-5)

@@ -1,0 +1,81 @@
+"""Whether a "solved" is true: the KKT conditions by CasADi alone, and IPOPT started from the answer.
+
+Both say no only for a reason: the conditions are measured against the size of the variables and of the multipliers, and
+IPOPT, which gets the multipliers too, must end at a point with another objective. Where IPOPT does not end, it neither
+confirms nor refutes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from trisweep.ocp import Solution, Solver
+from trisweep.ocp.solve.nonlinear_program import assemble
+
+PRIMAL, DUAL, OBJECTIVE = 1e-6, 1e-5, 1e-5
+OPTIONS = {
+    "tol": 1e-8, "max_iter": 200, "print_level": 0, "sb": "yes", "mu_init": 1e-9, "warm_start_init_point": "yes",
+    "warm_start_bound_push": 1e-9, "warm_start_bound_frac": 1e-9, "warm_start_slack_bound_push": 1e-9,
+    "warm_start_slack_bound_frac": 1e-9, "warm_start_mult_bound_push": 1e-9,
+}  # fmt: skip
+
+
+class Verdict(NamedTuple):
+    """false: what speaks against the answer, or nothing. confirmed: IPOPT stayed there."""
+
+    false: str
+    confirmed: bool
+
+
+class Judge:
+    """Judges the answers of one solver of one problem; `seconds` is what IPOPT may take."""
+
+    def __init__(self, solver: Solver, seconds: float):
+        self.program = program = assemble(solver.transcription, solver.layout)
+        self.limits = solver.layout.along_z("lower"), solver.layout.along_z("upper")
+        nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
+        options = {"expand": True, "print_time": False, "error_on_fail": False}
+        self.ipopt = ca.nlpsol("judge", "ipopt", nlp, {**options, "ipopt": {**OPTIONS, "max_wall_time": seconds}})
+
+    def __call__(self, solution: Solution) -> Verdict:
+        reason = conditions(solution)
+        if reason:
+            return Verdict(reason, False)
+        return self.resolve(solution)
+
+    def resolve(self, solution: Solution) -> Verdict:
+        """What IPOPT makes of the answer and its multipliers."""
+        program, point = self.program, solution.point
+        found = self.ipopt(
+            x0=point.z,
+            p=np.concatenate([point.parameters, point.of_stages]),
+            lam_x0=point.w,
+            lam_g0=np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places],
+            lbx=self.limits[0],
+            ubx=self.limits[1],
+            lbg=program.lower,
+            ubg=program.upper,
+        )
+        if not self.ipopt.stats()["success"]:
+            return Verdict("", False)
+        here, there = solution.objective, float(found["f"])
+        if abs(here - there) > OBJECTIVE * max(1.0, abs(here)):
+            return Verdict(f"IPOPT goes on from objective {here:.9g} to {there:.9g}", False)
+        return Verdict("", True)
+
+
+def conditions(solution: Solution) -> str:
+    """What `check()` says against an answer, or nothing."""
+    residual, point = solution.check(), solution.point
+    primal = PRIMAL * max(1.0, np.abs(point.z).max())
+    dual = DUAL * max(1.0, np.abs(point.y).max(initial=0.0), np.abs(point.w).max(initial=0.0))
+    allowed = {
+        "dynamics": primal, "equalities": primal, "inequalities": primal, "bounds": primal,
+        "stationarity": dual, "complementarity": dual,
+    }  # fmt: skip
+    for name, most in allowed.items():
+        if not getattr(residual, name) <= most:
+            return f"{name} {getattr(residual, name):.1e}, expected at most {most:.1e}"
+    return ""

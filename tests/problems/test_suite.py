@@ -1,0 +1,152 @@
+"""The quicker half of the public problems (bench/suite): solved, as published, and IPOPT stays where we end."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import trisweep as ts
+from scoreboard.judge import Judge, conditions
+from scoreboard.outcome import Outcome, Task, read, write
+from scoreboard.pool import Worker, outcomes
+from scoreboard.profile import profile
+from scoreboard.table import Board, by_problem, remarks, summary
+from suite import case, cases, places
+
+QUICK = (
+    "beam", "bolza", "cart_pendulum", "dielectrophoretic_particle", "double_integrator_time", "double_oscillator",
+    "electric_vehicle", "fuller", "goddard_speed", "jackson", "moonlander", "robbins", "simple_integrator", "vanderpol",
+    "catalyst_mixing", "chain", "channel", "gas_oil", "marine", "methanol", "pinene", "rocket", "steering",
+    "car_quadratic_penalty", "work", "quadruped", "walking", "breakwell", "bryson_denham", "bryson_max_range",
+    "coulomb", "crane", "delay", "dqc", "fishing", "goddard_thin_air", "isoperimetric", "moon", "mpec", "obstacle",
+    "pendulum_length", "predator", "rayleigh", "singular5", "state_constrained", "steps", "wheat",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answer():
+    """A solver and its solution of a small problem."""
+    stated = case("bryson_max_range").build()
+    solver = stated.problem.build()
+    return solver, solver.solve(stated.guess, **stated.parameters)
+
+
+def test_the_suite_is_as_large_as_it_should_be():
+    assert len(places()) >= 80
+    assert sum(case(name).instances for name in places()) >= 500
+
+
+def test_half_of_it_is_here():
+    assert len(QUICK) >= len(places()) / 2
+    assert set(QUICK) <= set(places())
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_solved_as_published(name):
+    one = case(name)
+    stated = one.build()
+    solver = stated.problem.build()
+    solution = solver.solve(stated.guess, **stated.parameters)
+    assert solution.solved, solution
+    assert one.agrees(solution.objective), f"{solution.objective:.9g}, published {one.published():.9g}"
+    verdict = Judge(solver, seconds=60)(solution)
+    assert verdict.false == ""
+
+
+def test_every_problem_says_where_it_is_from():
+    for one in cases():
+        assert one.source, one.name
+        assert one.tolerance > 0, one.name
+        assert one.instances == 1 or one.instance is not None, one.name
+        assert not isinstance(one.optimum, tuple) or len(one.optimum) == one.instances, one.name
+
+
+def test_the_judge_confirms_a_solution(answer):
+    solver, solution = answer
+    assert Judge(solver, seconds=60)(solution) == ("", True)
+
+
+def test_the_judge_finds_a_motion_that_breaks_the_dynamics(answer):
+    _, solution = answer
+    z = solution.point.z.copy()
+    z[len(z) // 2] += 1e-3
+    assert conditions(replace(solution, point=replace(solution.point, z=z)))
+
+
+def test_the_judge_finds_multipliers_that_are_wrong(answer):
+    _, solution = answer
+    wrong = replace(solution.point, y=np.zeros_like(solution.point.y))
+    assert "stationarity" in conditions(replace(solution, point=wrong))
+
+
+def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
+    """From where slopes vanish IPOPT goes on: a stationary point of a cost that falls to both sides."""
+    ocp = ts.Problem(steps=1)
+    x, u = ocp.state("x"), ocp.control("u", lower=-2, upper=2)
+    ocp.next(x=x + u)
+    ocp.minimize((u**2 - 1) ** 2)
+    ocp.constrain("start", x, equals=0, at="start")
+    solver = ocp.build()
+    solution = solver.solve({"u": 0.9})
+    assert Judge(solver, seconds=60).resolve(solution).confirmed
+    z = solution.point.z.copy()
+    z[0], z[2] = 0.2, 0.2  # u and where it leads
+    elsewhere = replace(solution.point, z=z)
+    measured = solver.plain_conditions.measure(elsewhere)
+    moved = replace(solution, point=elsewhere, measured=measured)
+    assert "IPOPT goes on" in Judge(solver, seconds=60).resolve(moved).false
+
+
+def test_a_process_that_dies_costs_one_entry():
+    worker = Worker(seconds=20, iterations=500)
+    try:
+        worker.give(Task("steps", "native", i) for i in (0, 1))
+        worker.process.kill()
+        lost = worker.hear()
+        assert (lost.task, lost.status) == (Task("steps", "native", 0), "crashed")
+        found = worker.hear() or worker.hear()
+    finally:
+        worker.stop()
+    assert found.task == Task("steps", "native", 1)
+    assert found.solved
+    assert found.confirmed
+
+
+def test_a_problem_that_cannot_be_stated_is_said_and_the_next_goes_on():
+    found = list(outcomes([[Task("nothing", "native", 0)], [Task("steps", "ipopt", 0)]], 1, 20.0, 500))
+    assert [outcome.status for outcome in found] == ["refused", "solved"]
+    assert "there is no problem 'nothing'" in found[0].remark
+
+
+def test_outcomes_are_kept_and_the_last_counts(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    first = Outcome("beam", "native", 0, "stalled", iterations=3, objective=1.0)
+    write(path, first)
+    write(path, replace(first, status="solved"))
+    assert read(path) == [replace(first, status="solved")]
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_the_board_counts_and_names_what_is_wrong():
+    made = [
+        Outcome("beam", "native", 0, "solved", 10, 0.001, 1.0, 1.0, 0.0),
+        Outcome("beam", "ipopt", 0, "solved", 12, 0.004, 1.0, 1.0, 0.0),
+        Outcome("beam", "fatrop", 0, "solved", 9, 0.002, 1.0, 1.0, 0.0, false="stationarity 1, expected at most 1e-5"),
+        Outcome("chain", "native", 0, "infeasible", 5, 0.001, 2.0),
+        Outcome("chain", "ipopt", 0, "solved", 5, 0.001, 2.0),
+    ]
+    board = Board(made)
+    everything = summary(board)[-1].split(" | ")
+    assert everything[3:6] == ["1", "2", "0"]
+    assert everything[6:9] == ["0", "0", "1"]
+    assert everything[9] == "10 / 12"
+    assert everything[11] == "4.0"
+    said = "\n".join(remarks(board))
+    assert "chain[0]: infeasible; solved by IPOPT" in said
+    assert "beam[0], FATROP: stationarity" in said
+    assert "- chain[0]: Trisweep" in said
+    assert any("infeasible: 5" in line for line in by_problem(board))
+    curves = profile(board, "seconds")
+    assert curves["native"][0].tolist() == [1.0]
+    assert curves["native"][1].tolist() == [0.5]
+    np.testing.assert_allclose(curves["ipopt"], [[1.0, 4.0], [0.5, 1.0]])
+    assert len(curves["fatrop"][0]) == 0

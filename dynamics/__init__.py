@@ -16,22 +16,30 @@ from .files.urdf import load_urdf
 from .model import Frame, Model, Shape
 from .proximal.elimination_order import elimination_order
 from .proximal.iteration import Proximal, ProximalReport
+from .shapes.clearance import Pair, distances, pairs
+from .shapes.cloud import Cloud
+from .shapes.scene import Scene
 from .simulation.simulate import simulate
 from .simulation.trajectory import Trajectory
 
 __all__ = [
+    "Cloud",
     "Constraint",
     "Frame",
     "Model",
     "ModelBuilder",
     "ModelError",
+    "Pair",
     "Proximal",
     "ProximalReport",
+    "Scene",
     "Shape",
     "Trajectory",
+    "distances",
     "elimination_order",
     "load_mjcf",
     "load_urdf",
+    "pairs",
     "point",
     "random_tree",
     "simulate",

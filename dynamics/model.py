@@ -52,7 +52,7 @@ class Model(Doors):
     Limits are per coordinate (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping:
     (nv,)). `damping` (N m s) is data as the file gives it: the algorithms leave it out, as Pinocchio does; a damped
     joint feels tau - damping * v. `constraints` are those the file states (MJCF equalities); the algorithms take only
-    what they are given.
+    what they are given. `shapes` are drawn, `collision_shapes` are kept apart from others.
     """
 
     name: str
@@ -69,6 +69,7 @@ class Model(Doors):
     damping: np.ndarray
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     shapes: tuple[Shape, ...] = ()
+    collision_shapes: tuple[Shape, ...] = ()
     constraints: tuple[Constraint, ...] = ()
 
     def __repr__(self) -> str:

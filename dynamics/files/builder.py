@@ -56,6 +56,7 @@ class ModelBuilder:
         self.inertias: list[Inertia] = []
         self.frames = {"universe": Frame("universe", -1, placement(np.eye(3), np.zeros(3)))}
         self.shapes: list[Shape] = []
+        self.collision_shapes: list[Shape] = []
         self.constraints: list[Constraint] = []
         self.limits: dict[str, list[np.ndarray]] = {key: [] for key in LIMITS}
 
@@ -146,6 +147,7 @@ class ModelBuilder:
         for key, field in LIMITS.items():
             self.limits[key].append(np.array(getattr(model, field)))
         self.shapes += [replace(shape, link=prefix + shape.link) for shape in model.shapes]
+        self.collision_shapes += [replace(shape, link=prefix + shape.link) for shape in model.collision_shapes]
         for row in model.constraints:
             link, other, target = prefix + row.link, row.other, row.target
             if other is None:  # what was the model's ground is the parent link now
@@ -158,6 +160,11 @@ class ModelBuilder:
     def shape(self, shape: Shape) -> ModelBuilder:
         """Give a link something to draw."""
         self.shapes.append(shape)
+        return self
+
+    def collision_shape(self, shape: Shape) -> ModelBuilder:
+        """Give a link something to be kept apart from others by."""
+        self.collision_shapes.append(shape)
         return self
 
     def build(self) -> Model:
@@ -174,6 +181,7 @@ class ModelBuilder:
             MappingProxyType(dict(self.frames)),
             gravity=self.gravity,
             shapes=tuple(self.shapes),
+            collision_shapes=tuple(self.collision_shapes),
             constraints=tuple(self.constraints),
             **limits,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,13 @@ def load_urdf(path: str | Path, floating_base: bool = False, mimic: str = "rejec
     path = Path(path)
     robot = robot_of(path)
     try:
-        return _model(robot, robot.source.get("name") or path.stem, floating_base, mimic)
+        return _model(robot, robot.source.get("name") or path.stem, floating_base, mimic, path.resolve().parent)
     except ModelError as error:
         sentence = str(error)
         raise ModelError(sentence if f"'{path}'" in sentence else f"'{path}': {sentence}") from None
 
 
-def _model(robot: Element, name: str, floating_base: bool, mimic: str) -> Model:
+def _model(robot: Element, name: str, floating_base: bool, mimic: str, folder: Path) -> Model:
     links, joints = named(robot, "link"), _joints(robot, mimic)
     children: dict[str, list[str]] = {link: [] for link in links}
     for joint, (_, parent, child) in sorted(joints.items()):
@@ -57,6 +58,9 @@ def _model(robot: Element, name: str, floating_base: bool, mimic: str) -> Model:
         for visual in element.all("visual"):
             if (shape := _shape(link, visual, colours)) is not None:
                 builder.shape(shape)
+        for solid in element.all("collision"):
+            if (shape := _shape(link, solid, {})) is not None:
+                builder.collision_shape(_found(shape, folder))
     return builder.build()
 
 
@@ -149,3 +153,16 @@ def _shape(link: str, visual: Element, colours: dict[str, tuple[float, ...]]) ->
         size = mesh.numbers("scale", 3, scale) if len(scale.split()) > 1 else np.full(3, mesh.number("scale", scale))
         return Shape("mesh", tuple(size.tolist()), link, where, mesh=mesh.text("filename"), colour=colour)
     return None
+
+
+def _found(shape: Shape, folder: Path) -> Shape:
+    """A shape whose mesh is looked for beside the file and above it, with and without the package's name."""
+    if shape.mesh is None:
+        return shape
+    name = shape.mesh.removeprefix("package://").removeprefix("file://")
+    inside = name.split("/", 1)[-1] if shape.mesh.startswith("package://") else name
+    for above in (folder, *folder.parents):
+        for path in (above / name, above / inside):
+            if path.is_file():
+                return replace(shape, mesh=str(path))
+    return shape

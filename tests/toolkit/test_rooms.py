@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "riccati": {"native"},
     "adjoint": {"casadi"},
     "drawing": {"matplotlib", "plotly"},
-    "dynamics": {"casadi", "mujoco", "rich", "riccati", "adjoint", "native", "drawing"},
+    "dynamics": {"casadi", "mujoco", "rich", "trimesh", "yaml", "riccati", "adjoint", "native", "drawing"},
     "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
     "problems": {"casadi", "pinocchio", "riccati", "adjoint", "native", "dynamics", "ocp"},
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},

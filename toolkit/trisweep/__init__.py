@@ -36,6 +36,7 @@ _ROOMS = {
         "Model",
         "ModelBuilder",
         "Proximal",
+        "Scene",
         "Trajectory",
         "load_mjcf",
         "load_urdf",

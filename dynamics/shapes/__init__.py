@@ -1,0 +1,1 @@
+"""The shapes of bodies and of the scene around them, and the distances between them."""

@@ -1,0 +1,148 @@
+"""A robot as a cloud of spheres: where they are in many configurations at once, and how near to what.
+
+This is the arithmetic of checks: numbers only, whole arrays at a time, written apart from the expressions that the
+solver is given (`distance`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ..algebra.arrays import rows
+from ..free.kinematics import body_poses
+from ..free.tree_motion import transforms
+from .clearance import Pair
+from .rounds import Round, spheres_of
+from .scene import Scene
+
+if TYPE_CHECKING:
+    from ...native import CompiledFunction
+    from ..model import Model
+
+SAMPLES = 2000  # random configurations that tell which links can touch
+ALWAYS = 0.95  # links that touch in more than this share of them are neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """The smallest distance (count,), m, of each configuration, and whose it is."""
+
+    distance: np.ndarray
+    pairs: list[Pair | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """The spheres of a model, those that never move included."""
+
+    model: Model
+
+    @cached_property
+    def parts(self) -> list[Round]:
+        return spheres_of(self.model)
+
+    @cached_property
+    def radii(self) -> np.ndarray:
+        return np.array([part.radius for part in self.parts])
+
+    @cached_property
+    def bodies(self) -> np.ndarray:
+        return np.array([part.body for part in self.parts])
+
+    @cached_property
+    def centres_function(self) -> CompiledFunction:
+        """q (nq,) to the centres (3 n,) in the world, sphere after sphere."""
+        from ...native import compile_function
+
+        q = ca.SX.sym("q", self.model.nq)
+        poses = body_poses(self.model, transforms(self.model, q))
+        centres = rows([part.ends(poses)[0] for part in self.parts])
+        return compile_function(ca.Function("centres", [q], [ca.densify(ca.SX(centres))]))
+
+    def centres(self, q: np.ndarray) -> np.ndarray:
+        """Where the spheres are (count, n, 3) in configurations (count, nq)."""
+        return np.asarray(self.centres_function.batch(np.atleast_2d(q))).reshape(-1, len(self.parts), 3)
+
+    @cached_property
+    def link_pairs(self) -> list[tuple[str, str]]:
+        """The links that can touch each other: those on bodies that do not share a joint, that touch in some of many
+        random configurations and not in nearly all of them (as MoveIt's setup assistant does).
+        """
+        rng = np.random.default_rng(0)
+        q = np.array([self.model.random_configuration(rng) for _ in range(SAMPLES)])
+        centres = self.centres(q)
+        links = list(dict.fromkeys(part.link for part in self.parts))
+        of = {link: np.array([k for k, part in enumerate(self.parts) if part.link == link]) for link in links}
+        kept = []
+        for i, first in enumerate(links):
+            for second in links[i + 1 :]:
+                bodies = self.bodies[of[first][0]], self.bodies[of[second][0]]
+                if bodies[0] == bodies[1] or self._joined(*bodies):
+                    continue
+                apart = np.linalg.norm(centres[:, of[first], None] - centres[:, None, of[second]], axis=3)
+                touching = apart < self.radii[of[first], None] + self.radii[of[second]]
+                if 0 < touching.any(axis=(1, 2)).mean() < ALWAYS:
+                    kept.append((first, second))
+        return kept
+
+    @cached_property
+    def sphere_pairs(self) -> np.ndarray:
+        """The spheres of links that can touch (count, 2)."""
+        wanted = set(self.link_pairs)
+        count = range(len(self.parts))
+        found = [(i, j) for i in count for j in count if (self.parts[i].link, self.parts[j].link) in wanted]
+        return np.array(found, dtype=int).reshape(-1, 2)
+
+    def self_distances(self, q: np.ndarray) -> np.ndarray:
+        """The distances (count, pairs), m, between the spheres of `sphere_pairs`."""
+        centres = self.centres(q)
+        i, j = self.sphere_pairs.T
+        return np.linalg.norm(centres[:, i] - centres[:, j], axis=2) - self.radii[i] - self.radii[j]
+
+    def distances(self, q: np.ndarray, scene: Scene) -> np.ndarray:
+        """The distances (count, n, obstacles), m, of the spheres to the obstacles; those that never move are far."""
+        centres = self.centres(q)
+        found = points_to_blocks(centres.reshape(-1, 3), scene.blocks()).reshape(*centres.shape[:2], len(scene))
+        found -= self.radii[:, None]
+        found[:, self.bodies < 0] = np.inf
+        return found
+
+    def nearest(self, q: np.ndarray, scene: Scene) -> Nearest:
+        """How near each configuration (count, nq) comes to the scene or to itself, and where."""
+        q = np.atleast_2d(q)
+        around = self.distances(q, scene).reshape(len(q), -1)
+        within = self.self_distances(q)
+        everything = np.hstack([around, within, np.full((len(q), 1), np.inf)])
+        at = everything.argmin(axis=1)
+        names = list(scene)
+
+        def pair(k: int) -> Pair | None:
+            if k < around.shape[1]:
+                return Pair(self.parts[k // len(names)].link, names[k % len(names)])
+            if k - around.shape[1] == within.shape[1]:
+                return None
+            first, second = self.sphere_pairs[k - around.shape[1]]
+            return Pair(self.parts[first].link, self.parts[second].link)
+
+        return Nearest(everything[np.arange(len(q)), at], [pair(int(k)) for k in at])
+
+    def _joined(self, first: int, second: int) -> bool:
+        parents = (*self.model.parents, -2)  # so that parents[-1], that of the world, is nobody
+        return parents[first] == second or parents[second] == first
+
+
+def points_to_blocks(points: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """The distances (points, blocks), m, of points (count, 3) to blocks (count, 17)."""
+    R, half, cylinder = blocks[:, :9].reshape(-1, 3, 3), blocks[:, 12:15], blocks[:, 16] > 0
+    local = np.abs(np.einsum("kij,pki->pkj", R, points[:, None] - blocks[:, 9:12]))
+    round_ = local[:, cylinder]
+    local[:, cylinder, 0], local[:, cylinder, 1] = np.hypot(round_[..., 0], round_[..., 1]), 0.0
+    over = local - half
+    over[:, cylinder, 1] = over[:, cylinder, 0].clip(max=0.0)
+    outside = np.linalg.norm(over.clip(min=0.0), axis=2)
+    return outside + over.max(axis=2).clip(max=0.0) - blocks[:, 15]

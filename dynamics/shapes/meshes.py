@@ -7,6 +7,7 @@ the points is held too. Reading meshes is trimesh's work.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def _fitted(path: str, scale: tuple[float, ...]) -> tuple[tuple[np.ndarray, floa
     width = max(float(np.ptp(side)) for side in across)
     count = max(1, min(8, round(float(np.ptp(along)) / max(width, SPACING) * 1.5)))
     edges = np.linspace(along.min(), along.max(), count + 1)
-    pieces = [points[(along >= low) & (along <= high)] for low, high in zip(edges, edges[1:])]
+    pieces = [points[(along >= low) & (along <= high)] for low, high in pairwise(edges)]
     return tuple(_ball(piece) for piece in pieces if len(piece))
 
 

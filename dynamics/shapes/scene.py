@@ -72,7 +72,7 @@ class Scene:
         if z.ndim != 2 or not np.isfinite(z).all() or (z < 0).any():
             raise ModelError(f"obstacle '{name}': heights has shape {z.shape}, expected a matrix of heights from 0 on")
         for i, j in zip(*np.nonzero(z)):
-            middle = corner + [(i + 0.5) * cell, (j + 0.5) * cell, z[i, j] / 2]
+            middle = corner + np.array([(i + 0.5) * cell, (j + 0.5) * cell, z[i, j] / 2])
             self.box(f"{name}[{i}, {j}]", (cell, cell, z[i, j]), middle)
         return self
 
@@ -104,7 +104,7 @@ class Scene:
     def load(path: str | Path) -> Scene:
         """The scene of a YAML file: a list of obstacles, each with `name`, `kind` and what the verb of that kind takes.
 
-            - {name: table, kind: box, size: [1.2, 0.8, 0.05], position: [0.5, 0, 0.2]}
+        - {name: table, kind: box, size: [1.2, 0.8, 0.05], position: [0.5, 0, 0.2]}
         """
         try:
             import yaml

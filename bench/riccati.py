@@ -4,6 +4,8 @@
 
 Share of peak: operations of factor + solve, counted by `operations` below, over time, over the sustained rate of
 independent multiply-adds of one core, all measured in this run. A rival's row says what its time covers.
+
+HPIPM built for the processor stands beside ours where `TRISWEEP_RIVALS` names its folder (`support/tuned_hpipm.py`).
 """
 
 import time
@@ -13,11 +15,16 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from support.machine import describe
+from support.tuned_hpipm import TunedHpipm, folder
 from trisweep.native import core, level
 from trisweep.riccati import dense, factorize
 from trisweep.riccati.random_problems import benchmark_chain
 
 ROUNDS = 8
+TUNED_SIZES = (
+    (14, 7, 50), (4, 1, 100), (24, 8, 50), (48, 24, 50), (37, 12, 30), (8, 3, 500), (6, 3, 40), (70, 30, 30),
+    (100, 50, 20),
+)  # fmt: skip
 
 
 def operations(nx: int, nu: int) -> float:
@@ -69,6 +76,30 @@ def growth():
         (times,) = best_of_rounds([lambda: best_times(problem)])
         total = 1e6 * (times[0] + times[1])
         print(f"{steps:6} {total:18.1f} {total / steps:11.3f}")
+    print()
+
+
+def tuned_rivals():
+    """HPIPM's better Riccati (classical or square root, the root's state eliminated beforehand) beside ours."""
+    problems = {size: benchmark_chain(*size) for size in TUNED_SIZES}
+    rival = TunedHpipm(problems)
+    ours = dict.fromkeys(problems, np.inf)
+    theirs = dict.fromkeys(problems, np.inf)
+    error = {}
+    solved = {size: factorize(problem).solve().objective for size, problem in problems.items()}
+    for _ in range(ROUNDS):
+        found = rival.round()
+        for size, problem in problems.items():
+            objective = solved[size]
+            error[size] = max(abs(run.objective - objective) for run in found[size]) / abs(objective)
+            theirs[size] = min(theirs[size], *(run.seconds for run in found[size]))
+            ours[size] = min(ours[size], sum(best_times(problem, 0.1)[:2]))
+    rival.close()
+    print("HPIPM built for the processor, factor + solve, best of interleaved rounds")
+    print(f"{'problem':>14} {'trisweep us':>12} {'hpipm us':>9} {'ratio':>6}  objectives differ by")
+    for size in problems:
+        mine, other = 1e6 * ours[size], 1e6 * theirs[size]
+        print(f"{size!s:>14} {mine:12.1f} {other:9.1f} {other / mine:6.2f}  {error[size]:.0e}")
     print()
 
 
@@ -183,4 +214,6 @@ if __name__ == "__main__":
     print(f"core: {level}\n")
     share_of_peak()
     growth()
+    if folder():
+        tuned_rivals()
     rivals()

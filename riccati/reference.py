@@ -25,8 +25,8 @@ from .problem import Array, LQProblem
 RANK_TOLERANCE = 1e-10
 # Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
 ROW_ROUNDING = 1e-14
-# A row of the equalities is violated when its residual is above the first share of its largest terms plus the second
-# share, for rounding, of what they would be if every variable had the size of the largest one.
+# A row of the equalities is violated when its residual is above the first share of its terms plus the second share, for
+# rounding, of what they would be if every variable had the size of the terms that it was itself summed from.
 CONSISTENCY_TOLERANCE, ROUNDING_TOLERANCE = 1e-9, 1e-13
 # A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
 CURVATURE_TOLERANCE = 1e-14
@@ -252,11 +252,12 @@ def factor(
 
 
 def _violates_equalities(problem: LQProblem, x: list[Array], u: list[Array]) -> bool:
-    largest = max(np.abs(v).max(initial=0.0) for v in x + u)
     for s, x_k, u_k in zip(problem.stages, x, u):
-        here = max(np.abs(u_k).max(initial=0.0), np.abs(x_k).max(initial=0.0))
-        entry = np.abs(np.hstack([s.Gu, s.Gx])).max(1, initial=0.0)
-        limit = CONSISTENCY_TOLERANCE * (np.abs(s.g) + entry * here) + ROUNDING_TOLERANCE * entry * largest
-        if (np.abs(s.Gu @ u_k + s.Gx @ x_k + s.g) > limit).any():
+        G, z = np.hstack([s.Gu, s.Gx]), np.concatenate([u_k, x_k])
+        size = np.abs(z)
+        if s.parent is not None and s.b is not None:
+            size[s.nu :] += np.abs(s.E) @ np.abs(np.concatenate([u[s.parent], x[s.parent]])) + np.abs(s.b)
+        limit = CONSISTENCY_TOLERANCE * (np.abs(s.g) + np.abs(G) @ np.abs(z)) + ROUNDING_TOLERANCE * np.abs(G) @ size
+        if (np.abs(G @ z + s.g) > limit).any():
             return True
     return False

@@ -19,7 +19,7 @@ from .diagnosis import Fault
 from .iteration import Iteration
 from .solution import ADVICE, Solution, Statistics
 
-FORM, VERSION = "trisweep solution", 2
+FORM, VERSION = "trisweep solution", 3
 POINT = ("z", "y", "w", "parameters", "of_stages")
 MEASURED = ("rows", "stationarity", "outside_rows", "outside_bounds", "complementarity")
 
@@ -35,6 +35,7 @@ def save(solution: Solution, path: str | Path) -> Path:
         "tolerance": solution.tolerance,
         "objective": solution.objective,
         "residual": asdict(solution.residual),
+        "relative": asdict(solution.measured.relative),
         "statistics": asdict(solution.statistics),
         "layout": asdict(solution.layout),
         "records": [list(record) for record in solution.records],
@@ -75,6 +76,7 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
     if point.z.shape != (layout.size_z,) or point.y.shape != (layout.size_y,) or point.w.shape != point.z.shape:
         raise ValueError("its vectors do not fit its layout")
     measured = {name: arrays[f"measured_{name}"] for name in MEASURED}
+    residuals = {name: Residual(**header[name]) for name in ("residual", "relative")}
     if header["status"] not in ADVICE:
         raise ValueError(f"status {header['status']!r}")
     return Solution(
@@ -84,7 +86,7 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
         tolerance=header["tolerance"],
         layout=layout,
         point=point,
-        measured=Measured(header["objective"], residual=Residual(**header["residual"]), **measured),
+        measured=Measured(header["objective"], **measured, **residuals),
         records=[Iteration(*record) for record in header["records"]],
         fault=Fault(**header["fault"]) if header["fault"] else None,
         doubt=header["doubt"],

@@ -104,8 +104,6 @@ class RivalSolver(Solver):
             z=z,
             w=w,
             y=y,
-            row_scale=np.ones(len(y)),
-            objective_scale=1.0,
             stage_parameters=of_stages,
             gains=np.full(np.dot(nu, nx), np.nan),
             records=[],

@@ -4,7 +4,9 @@
     stationarity    f'(z) + g'(z)' y + w = 0
     complementarity y, w > 0 only on an upper limit, < 0 only on a lower one
 
-Everything is in the units of the statement. The functions come from an evaluator: the solver's machine code, quick
+Everything is in the units of the statement, and a second time relative to the size of the terms that are summed there,
+at this very point: of a row |g'(z)| |z| + |g(z) - g'(z) z|, of a slope |f'(z)| + |g'(z)|' |y| + |w|, at least 1.
+Nothing that a solver chose has a part in it. The functions come from an evaluator: the solver's machine code, quick
 enough to judge every solve, or CasADi alone, in which compiler, `adjoint` and core have no part.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -21,11 +24,23 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from .nonlinear_program import plain_rows
 
-# the inputs of a block and a weight for each of its rows, a row a stage -> rows, and the gradient of their weighted sum
-Evaluator = Callable[[list[np.ndarray], np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+class Sample(NamedTuple):
+    """A block's functions on its stages, a row a stage: their rows, and the gradient of the rows' weighted sum.
+
+    Of both, the size of the terms that were summed.
+    """
+
+    rows: np.ndarray
+    slope: np.ndarray
+    row_sizes: np.ndarray
+    slope_sizes: np.ndarray
+
+
+# the inputs of a block and a weight for each of its rows, a row a stage
+Evaluator = Callable[[list[np.ndarray], np.ndarray], Sample]
 
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
-LARGE = 100.0  # multipliers of this mean size relax the dual conditions (Wächter and Biegler 2006, eq. 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +77,10 @@ class Residual:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Objective and rows g at a point, and the entries of the conditions there."""
+    """Objective and rows g at a point, and the entries of the conditions there.
+
+    residual: their largest, as they are; relative: relative to the size of their terms.
+    """
 
     objective: float
     rows: np.ndarray
@@ -71,6 +89,7 @@ class Measured:
     outside_bounds: np.ndarray
     complementarity: np.ndarray
     residual: Residual
+    relative: Residual
 
 
 class Conditions:
@@ -93,38 +112,58 @@ class Conditions:
             return self._measure(point)
 
     def _measure(self, point: Point) -> Measured:
-        objective, g, slope = self._evaluate(point)
-        stationarity = np.abs(slope + point.w)
+        objective, total = self._evaluate(point)
+        g, size_g, size_z = total.rows, _at_least_1(total.row_sizes), _at_least_1(point.z)
+        stationarity = np.abs(total.slope + point.w)
         outside_g, outside_z = _outside(g, *self.y_limits), _outside(point.z, *self.z_limits)
         loose = self.kinds["inequality"]
-        of_rows = _complementarity(g[loose], point.y[loose], *(side[loose] for side in self.y_limits))
-        complementarity = np.concatenate([of_rows, _complementarity(point.z, point.w, *self.z_limits)])
-        of_kind = {kind: _largest(outside_g[part]) for kind, part in self.kinds.items()}
-        residual = Residual(
-            _largest(stationarity), of_kind["dynamics"], of_kind["equality"], of_kind["inequality"],
-            _largest(outside_z), _largest(complementarity),
-        )  # fmt: skip
-        return Measured(objective, g, stationarity, outside_g, outside_z, complementarity, residual)
+        limits = [side[loose] for side in self.y_limits]
+        of_rows = _complementarity(g[loose], point.y[loose], *limits)
+        of_bounds = _complementarity(point.z, point.w, *self.z_limits)
+        complementarity = np.concatenate([of_rows, of_bounds])
+        gaps = np.concatenate([
+            _gap(g[loose], point.y[loose], *limits) / size_g[loose], _gap(point.z, point.w, *self.z_limits) / size_z
+        ])  # fmt: skip
 
-    def _evaluate(self, point: Point) -> tuple[float, np.ndarray, np.ndarray]:
-        """f, g and the gradient of f + y'g."""
-        z, slope = point.z, np.zeros_like(point.z)
-        objective, g = 0.0, np.zeros(self.layout.size_y)
+        def largest(slope, rows, bounds, products) -> Residual:
+            of_kind = [_largest(rows[self.kinds[kind]]) for kind in ("dynamics", "equality", "inequality")]
+            return Residual(_largest(slope), *of_kind, _largest(bounds), _largest(products))
+
+        residual = largest(stationarity, outside_g, outside_z, complementarity)
+        relative = largest(
+            stationarity / _at_least_1(total.slope_sizes + np.abs(point.w)),
+            outside_g / size_g,
+            outside_z / size_z,
+            # a value right on its limit is complementary whatever presses it there
+            np.minimum(complementarity / max(1.0, abs(objective)), gaps),
+        )
+        return Measured(objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative)
+
+    def _evaluate(self, point: Point) -> tuple[float, Sample]:
+        """f; g and the gradient of f + y'g, with the size of their terms."""
+        z, later = point.z, slice(len(self.x_places))
+        objective = 0.0
+        g, slope = np.zeros(self.layout.size_y), np.zeros_like(z)
+        size_g, size_slope = np.zeros_like(g), np.zeros_like(z)
         for block, places, evaluate in zip(self.blocks, self.places, self.evaluators):
             run = self.transcription.run(block)
             weights = point.y[places]
             if block.objective is not None:
                 weights = np.hstack([np.ones((len(places), 1)), weights])
-            inputs = self.inputs(block, z, point.parameters, point.of_stages)
-            rows, gradient = evaluate(inputs, weights)
+            rows, gradient, row_sizes, slope_sizes = evaluate(
+                self.inputs(block, z, point.parameters, point.of_stages), weights
+            )
             if block.objective is not None:
                 objective += float(rows[:, 0].sum())
-                rows = rows[:, 1:]
-            g[places] = rows
+                rows, row_sizes = rows[:, 1:], row_sizes[:, 1:]
+            g[places], size_g[places] = rows, row_sizes
             slope[run] += gradient.ravel()
-        g[: len(self.x_places)] -= z[self.x_places]
-        slope[self.x_places] -= point.y[: len(self.x_places)]
-        return objective, g, slope
+            size_slope[run] += slope_sizes.ravel()
+        g[later] -= z[self.x_places]
+        size_g[later] += np.abs(z[self.x_places])
+        slope[self.x_places] -= point.y[later]
+        size_slope[self.x_places] += np.abs(point.y[later])
+        return objective, Sample(g, slope, size_g, size_slope)
 
     def inputs(self, block: Block, z: np.ndarray, shared: np.ndarray, of_stages: np.ndarray) -> list[np.ndarray]:
         """The inputs of a block's functions, a row a stage; the shared parameters are one row."""
@@ -143,22 +182,14 @@ class Conditions:
         return [here[:, :width], here[:, width:], common, own, following]
 
 
-def doubt(measured: Measured, point: Point, row_scale: np.ndarray, objective_scale: float, tolerance: float) -> str:
-    """What speaks against "solved", as a sentence, or nothing. The scales are those in which the solver worked."""
-    y, w = objective_scale * point.y / row_scale, objective_scale * point.w
-    relax_dual = max(1.0, _mean(np.abs(np.concatenate([y, w]))) / LARGE)
-    relax_complementarity = max(1.0, _mean(np.abs(w)) / LARGE, _mean(np.abs(y)) / LARGE)
-    found = {
-        "stationarity": objective_scale / relax_dual * _largest(measured.stationarity),
-        "constraints": _largest(measured.outside_rows * row_scale),
-        "bounds": _largest(measured.outside_bounds),
-        "complementarity": objective_scale / relax_complementarity * _largest(measured.complementarity),
-    }
-    for name, value in found.items():
-        if not value <= SLACK * tolerance:
+def doubt(measured: Measured, tolerance: float) -> str:
+    """What speaks against "solved", as a sentence, or nothing."""
+    for part in fields(Residual):
+        relative, value = getattr(measured.relative, part.name), getattr(measured.residual, part.name)
+        if not relative <= SLACK * tolerance:
             return (
-                f"the solver took this point for a solution, but its {name} residual, computed again, is {value:.1e}, "
-                f"expected at most {tolerance:.0e}"
+                f"the solver took this point for a solution, but its residual of {part.name}, computed again, is "
+                f"{value:.1e}, {relative:.1e} of the terms that are summed there, expected at most {tolerance:.0e}"
             )
     return ""
 
@@ -166,50 +197,69 @@ def doubt(measured: Measured, point: Point, row_scale: np.ndarray, objective_sca
 def compiled_evaluator(functions: tuple[ca.Function, ca.Function], compiled: tuple) -> Evaluator:
     """A block's rows and slopes by the solver's machine code."""
     values, derivatives = compiled
-    at_row, at_column = (np.array(part, dtype=int) for part in functions[1].sparsity_out(0).get_triplet())
-    spread = np.zeros((len(at_column), functions[1].size2_out(0)))
-    spread[np.arange(len(at_column)), at_column] = 1.0
+    sparsity = functions[1].sparsity_out(0)
+    at_row, at_column = (np.array(part, dtype=int) for part in sparsity.get_triplet())
+    to_rows, to_columns = (np.zeros((len(at_row), size)) for size in sparsity.shape)
+    to_rows[np.arange(len(at_row)), at_row] = 1.0
+    to_columns[np.arange(len(at_row)), at_column] = 1.0
 
-    def evaluate(inputs, weights):
+    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
         rows = values.batch(*inputs)
         jacobian, _ = derivatives.batch(*inputs, weights)
-        return rows, (jacobian * weights[:, at_row]) @ spread
+        across, along = jacobian * weights[:, at_row], jacobian * np.hstack(inputs[:2])[:, at_column]
+        return Sample(
+            rows, across @ to_columns, _row_sizes(rows, along @ to_rows, np.abs(along) @ to_rows),
+            np.abs(across) @ to_columns,
+        )  # fmt: skip
 
     return evaluate
 
 
 def plain_evaluator(block: Block) -> Evaluator:
-    """A block's rows and slopes by CasADi alone: its reverse mode, its evaluation."""
-    rows = plain_rows(block)
-    weights = ca.SX.sym("weight", rows.numel())
-    slope = ca.densify(ca.jtimes(rows, ca.vertcat(*block.inputs[:2]), weights, True))
-    function = ca.Function("rows_and_slope", [*block.inputs, weights], [rows, slope])
+    """A block's rows and slopes by CasADi alone: its derivatives, its evaluation."""
+    rows, z = plain_rows(block), ca.vertcat(*block.inputs[:2])
+    weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
+    slope = ca.densify(ca.mtimes(jacobian.T, weights))
+    slopes, along = ca.fabs(jacobian), ca.mtimes(jacobian, z)
+    sizes = [ca.densify(part) for part in (along, slopes @ ca.fabs(z), slopes.T @ ca.fabs(weights))]
+    function = ca.Function("rows_and_slope", [*block.inputs, weights], [rows, slope, *sizes])
 
-    def evaluate(inputs, weights):
+    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
         inputs = [np.broadcast_to(part, (len(weights), part.shape[1])) for part in inputs]
         samples = [function(*each) for each in zip(*inputs, weights)]
-        rows, slopes = (np.array([np.array(sample[i]).ravel() for sample in samples]) for i in (0, 1))
-        return rows, slopes
+        rows, slope, along, size, slope_sizes = (
+            np.array([np.array(sample[i]).ravel() for sample in samples]) for i in range(5)
+        )
+        return Sample(rows, slope, _row_sizes(rows, along, size), slope_sizes)
 
     return evaluate
+
+
+def _row_sizes(rows: np.ndarray, along: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Of rows whose linear terms add up to `along` and have these sizes: with what is left, as one more term."""
+    return sizes + np.abs(rows - along)
 
 
 def _outside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return np.maximum(np.maximum(lower - value, value - upper), 0.0)
 
 
-def _complementarity(value, multiplier, lower, upper) -> np.ndarray:
-    """|multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none.
+def _gap(value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The distance to the limit that the multiplier presses on, infinite if there is none.
 
     A value beyond the limit counts as on it: how far beyond is the limit's own residual.
     """
-    gap = np.clip(np.where(multiplier > 0, upper - value, value - lower), 0.0, 1.0)
-    return np.abs(multiplier * gap)
+    return np.maximum(np.where(multiplier > 0, upper - value, value - lower), 0.0)
+
+
+def _complementarity(value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """|multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none."""
+    return np.abs(multiplier) * np.minimum(_gap(value, multiplier, lower, upper), 1.0)
+
+
+def _at_least_1(entries: np.ndarray) -> np.ndarray:
+    return np.maximum(np.abs(entries), 1.0)
 
 
 def _largest(entries: np.ndarray) -> float:
     return float(entries.max(initial=0.0))
-
-
-def _mean(entries: np.ndarray) -> float:
-    return float(entries.mean()) if entries.size else 0.0

@@ -191,7 +191,7 @@ class Solver:
         measured = self._conditions.measure(point)
         reason = ""
         if status == "solved":
-            reason = doubt(measured, point, result.row_scale, result.objective_scale, settings.tolerance)
+            reason = doubt(measured, settings.tolerance)
         fault = None
         if status == "not finite":
             fault = find_fault(self._conditions, point, result.fault)

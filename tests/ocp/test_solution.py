@@ -322,7 +322,7 @@ def test_other_files_get_a_sentence(solution, tmp_path):
     arrays = dict(np.load(whole))
     header = json.loads(str(arrays["header"]))
     np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
-    with pytest.raises(ProblemError, match="has version 99, expected 2"):
+    with pytest.raises(ProblemError, match="has version 99, expected 3"):
         Solution.load(newer)
     np.savez(short, **arrays | {"z": arrays["z"][:-1]})
     with pytest.raises(ProblemError, match="is damaged"):

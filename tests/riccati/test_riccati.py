@@ -340,3 +340,18 @@ def test_results_do_not_change_from_run_to_run():
     one, two = problem.solve(), problem.solve()
     for a, b in zip(one.x + one.u, two.x + two.u):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("slope", [1.0, 1e7, 1e14])
+@pytest.mark.parametrize("initial", [0.0, 1.0, 1e3])
+def test_huge_rows_that_contradict_each_other_are_inconsistent(slope, initial):
+    """Beside states of any size: a control of size 1 / slope is judged by its own terms."""
+    one = np.eye(1)
+    stages = [
+        Stage(one, np.zeros(1), R=one, r=np.zeros(1), Gu=[[slope], [slope]], g=[-1, -2]),
+        Stage(one, np.zeros(1), parent=0, A=one, B=one, b=np.zeros(1)),
+    ]
+    problem = LQProblem(stages, initial_state=[initial])
+    assert problem.solve().status == reference.solve(problem).status == "inconsistent"
+    agreeing = replace(stages[0], g=[-1, -1])
+    assert LQProblem([agreeing, stages[1]], initial_state=[initial]).solve().status == "solved"

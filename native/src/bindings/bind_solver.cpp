@@ -156,8 +156,6 @@ void bind_result(nb::module_& m) {
         .def_prop_ro("z", &view<&Result::z>, nb::rv_policy::reference_internal)
         .def_prop_ro("w", &view<&Result::w>, nb::rv_policy::reference_internal)
         .def_prop_ro("y", &view<&Result::y>, nb::rv_policy::reference_internal)
-        .def_prop_ro("row_scale", &view<&Result::row_scale>, nb::rv_policy::reference_internal)
-        .def_ro("objective_scale", &Result::objective_scale)
         .def_prop_ro("stage_parameters", &view<&Result::stage_parameters>, nb::rv_policy::reference_internal)
         .def_prop_ro("gains", &view<&Result::gains>, nb::rv_policy::reference_internal)
         .def_ro("records", &Result::records)

@@ -15,6 +15,7 @@ public:
 
     double* residual;  // gradient of the Lagrangian, with the bounds' multipliers
     double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;  // largest entries
+    bool forgiving = true;  // whether large multipliers loosen the error, as in (6)
 
     // The parts of the error. Comes after `differentiate`.
     void measure() {
@@ -31,6 +32,7 @@ public:
         dual_infeasibility = largest_size(program.size_v, residual);
         infeasibility = largest_size(program.size_y, point.r);
         complementarity = complementarity_error(program, 0.0);
+        if (!forgiving) scale_dual = scale_complementarity = 1.0;
     }
 
     // The error (5) of the barrier problem with this mu; 0 is the problem itself.

@@ -15,8 +15,6 @@ struct Result {
     std::vector<double> z;  // (u, x) of all stages
     std::vector<double> w;  // multipliers of the bounds of z: positive on an upper, negative on a lower one
     std::vector<double> y;  // multipliers of the rows: dynamics of every stage but the root, equalities, inequalities
-    std::vector<double> row_scale;  // by which the solver has multiplied the rows, in the order of y
-    double objective_scale = 1.0;
     std::vector<double> stage_parameters;  // with the places that states on manifolds have come to
     std::vector<double> gains;    // K (nu, nx) by rows of every stage's feedback du = K dx, at the last direction
     std::vector<Record> records;  // one an iteration

@@ -9,6 +9,7 @@
 #include "restoration.hpp"
 #include "result.hpp"
 #include "starting_point.hpp"
+#include "statement_error.hpp"
 
 namespace trisweep {
 
@@ -28,13 +29,13 @@ public:
           program(riccati, horizon),
           packing(program),
           start(program, packing),
+          statement_error(program),
           interior_point(program, *this),
           restoration(program, interior_point, *this) {
         arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
         result.z.resize(packing.z.size());
         result.w.resize(packing.z.size());
         result.y.resize(packing.y.size());
-        result.row_scale.resize(packing.y.size());
         result.stage_parameters.resize(horizon.stage_parameter_count);
         std::size_t gains = 0;
         for (const Riccati::Stage& stage : riccati.stages) gains += std::size_t(stage.nu) * stage.nx;
@@ -67,6 +68,7 @@ public:
         result.records.reserve(std::size_t(std::min(settings.iterations, MOST_RESERVED)) + 2);
         const auto begin = Stopwatch::clock::now();
         interior_point.deadline = deadline(begin, settings.seconds);
+        interior_point.convergence.forgiving = true;
         program.copy_place(start_place);
         scaled_anew = false;
         result.status = run();
@@ -75,6 +77,8 @@ public:
             program.set_place(start_place);
             result.status = run();
         }
+        for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round)
+            result.status = go_on();
         result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
         collect();
         return result;
@@ -82,6 +86,7 @@ public:
 
 private:
     static constexpr int MOST_RESERVED = 100000;  // records
+    static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double MUCH_STEEPER = 0.01,
                             STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
 
@@ -92,6 +97,19 @@ private:
     }
 
     static bool failed(Status status) { return status == Status::infeasible || status == Status::stalled; }
+
+    bool holds() {
+        return statement_error.holds(interior_point.point, interior_point.convergence.residual,
+                                     interior_point.settings.tolerance);
+    }
+
+    // From a solution of the scaled problem that is none of the statement.
+    Status go_on() {
+        scaled_anew = true;
+        statement_error.rescale(interior_point.point);
+        interior_point.convergence.forgiving = false;
+        return interior_point.run();
+    }
 
     Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
 
@@ -128,10 +146,8 @@ private:
         }
         for (std::size_t i = 0; i < packing.y.size(); ++i) {
             const int at = packing.y[i];
-            result.row_scale[i] = horizon.row_scale[at];
             result.y[i] = point.y[at] * horizon.row_scale[at] / f;
         }
-        result.objective_scale = f;
         std::copy_n(horizon.stage_parameters, horizon.stage_parameter_count, result.stage_parameters.begin());
         double* K = result.gains.data();
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -148,6 +164,7 @@ private:
     OptimalControl program;
     Packing packing;
     StartingPoint start;
+    StatementError statement_error;
     InteriorPoint interior_point;
     Restoration restoration;
     Watcher* watcher = nullptr;  // of the solve that runs

@@ -52,8 +52,8 @@ public:
 
     enum class Status { solved, inconsistent, inaccurate };
 
-    // A row of the equalities is violated when its residual is above the first share of its largest terms plus the
-    // second share, for rounding, of what they would be if every variable had the size of the largest one.
+    // A row of the equalities is violated when its residual is above the first share of its terms plus the second share, for
+    // rounding, of what they would be if every variable had the size of the terms that it was itself summed from.
     static constexpr double CONSISTENCY_TOLERANCE = 1e-9, ROUNDING_TOLERANCE = 1e-13;
     // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
     static constexpr double REFINEMENT_TOLERANCE = 1e-12;
@@ -198,14 +198,16 @@ public:
     }
 
     // Whether a row of the equalities does not hold at `point`, given the residual there.
-    bool violates_equalities(const Vectors& rhs, const Unknowns& point, const Vectors& residual) const {
-        const double largest = largest_entry(size_z, point.z);
+    bool violates_equalities(const Vectors& rhs, const Unknowns& point, const Vectors& residual) {
         for (const Stage& s : stages) {
-            const double here = largest_entry(s.n, point.z + s.at_z);
+            const double* z = point.z + s.at_z;
+            if (s.ng) measure_variables(s, rhs, point, terms);
             for (int i = 0; i < s.ng; ++i) {
-                const double entry = largest_entry(s.n, s.G + i * s.n);
-                const double limit = CONSISTENCY_TOLERANCE * (std::fabs(rhs.g[s.at_g + i]) + entry * here) +
-                                     ROUNDING_TOLERANCE * entry * largest;
+                const double* row = s.G + i * s.n;
+                double limit = CONSISTENCY_TOLERANCE * std::fabs(rhs.g[s.at_g + i]);
+                for (int t = 0; t < s.n; ++t)
+                    limit +=
+                        std::fabs(row[t]) * (CONSISTENCY_TOLERANCE * std::fabs(z[t]) + ROUNDING_TOLERANCE * terms[t]);
                 if (!(std::fabs(residual.g[s.at_g + i]) <= limit)) return true;
             }
         }
@@ -320,6 +322,18 @@ private:
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
         for (int i = 0; i < s.nu; ++i)
             bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+    }
+
+    // The size (n) of what a stage's variables were summed from: of the states, the terms of the dynamics that lead to them.
+    void measure_variables(const Stage& s, const Vectors& rhs, const Unknowns& point, double* size) const {
+        for (int t = 0; t < s.n; ++t) size[t] = std::fabs(point.z[s.at_z + t]);
+        if (s.parent < 0) return;
+        const Stage& from = stages[s.parent];
+        for (int j = 0; j < s.nx; ++j) {
+            size[s.up + j] += std::fabs(rhs.b[s.at_x + j]);
+            for (int t = 0; t < from.n; ++t)
+                size[s.up + j] += std::fabs(s.E[t + std::ptrdiff_t(j) * from.n] * point.z[from.at_z + t]);
+        }
     }
 
     void measure_row(Stage& s, int i, const double* row) {

@@ -1,0 +1,79 @@
+"""What "solved" means: the conditions hold in the units of the statement, relative to the terms summed there, at the
+answer; whatever the slopes were at the guess."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.ocp_problems import integrator_chain
+from trisweep.ocp import Problem, Settings
+from trisweep.ocp.solve.kkt import doubt
+
+
+def one_step():
+    ocp = Problem(steps=1, step=1.0)
+    x, u = ocp.state("x"), ocp.control("u")
+    ocp.next(x=x + u)
+    ocp.minimize(u**2)
+    return ocp, x, u
+
+
+@pytest.mark.parametrize(
+    ("cost", "guess", "optimum"),
+    [
+        (lambda x: ca.exp(30 * x) + (x + 1) ** 2, 1.0, -1.0),
+        (lambda x: 1 / x**2 + x, 1e-4, 2 ** (1 / 3)),
+        (lambda x: x**8 + (x - 1) ** 2, 100.0, 0.6929906525549),
+        (lambda x: ca.exp(40 * x) + (x + 1) ** 4 + x, 1.0, -1 - 4 ** (-1 / 3)),
+    ],
+)
+def test_slopes_that_flatten_on_the_way_do_not_loosen_the_answer(cost, guess, optimum):
+    ocp, x, _ = one_step()
+    ocp.minimize(cost(x), at="start")
+    solution = ocp.build().solve(guess={"x": guess})
+    assert solution.status == "solved"
+    assert solution.x[0, 0] == pytest.approx(optimum, abs=1e-6)
+    assert solution.check().stationarity < 1e-6
+
+
+@pytest.mark.parametrize(("slope", "tolerance"), [(1e10, 1e-8), (1e6, 1e-3), (1e4, 1e-8), (1.0, 1e-8), (1e-6, 1e-8)])
+def test_steep_rows_that_contradict_each_other_are_never_solved(slope, tolerance):
+    ocp, _, u = one_step()
+    ocp.constrain("one", slope * u, equals=1)
+    ocp.constrain("two", slope * u, equals=2)
+    solution = ocp.build().solve(settings=Settings(tolerance=tolerance))
+    assert solution.status in {"infeasible", "stalled"}
+    assert solution.violations
+
+
+@pytest.mark.parametrize("slope", [1e-4, 1.0, 1e5, 1e10])
+def test_steep_rows_that_agree_are_solved(slope):
+    ocp, x, u = one_step()
+    ocp.minimize((x - 3) ** 2, at="end")
+    ocp.constrain("one", slope * (u - 1) + 0 * x, equals=0)
+    solution = ocp.build().solve()
+    assert solution.status == "solved"
+    assert solution.u[0, 0] == pytest.approx(1.0, abs=1e-7)
+
+
+def test_the_judge_takes_its_scales_from_the_answer():
+    """The relative residual of a point does not change with the units of a row, nor with those of a steep objective."""
+    relative = []
+    for factor in (1.0, 1e6):
+        ocp, x, u = integrator_chain()
+        ocp.minimize(factor * 100 * u**2)
+        ocp.constrain("start", x, equals=0, at="start")
+        ocp.constrain("finish", factor * 1e3 * x, equals=[factor * 1e3, 0], at="end")
+        solver = ocp.build()
+        solution = solver.solve()
+        point = solution.point
+        point.z[:] *= 1.001
+        measured = solver.plain_conditions.measure(point)
+        assert "computed again" in doubt(measured, 1e-8)
+        relative.append(measured.relative)
+        by_machine = solver._conditions.measure(point)
+        np.testing.assert_allclose(
+            list(vars(by_machine.relative).values()), list(vars(measured.relative).values()), rtol=1e-6, atol=1e-12
+        )
+    for name in ("stationarity", "equalities"):
+        assert getattr(relative[0], name) == pytest.approx(getattr(relative[1], name), rel=1e-3)
+        assert getattr(relative[0], name) > 1e-5

@@ -22,7 +22,8 @@ class Task(NamedTuple):
 class Outcome:
     """status: the solver's, or "crashed", "killed", "refused". seconds: by the solver's own clock.
 
-    false: what speaks against its "solved", if something does. confirmed: IPOPT, started there, stayed there.
+    false: what speaks against its "solved", if something does. moved: by how much of the objective IPOPT, started
+    there, changed it; None where it did not end.
     apart: of the published objective, as a share of max(1, |published|); None where nothing is published.
     """
 
@@ -37,7 +38,7 @@ class Outcome:
     apart: float | None = None
     agrees: bool = True
     false: str = ""
-    confirmed: bool = False
+    moved: float | None = None
     remark: str = ""
 
     @property

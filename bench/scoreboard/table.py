@@ -10,6 +10,7 @@ from suite import places
 
 from .outcome import SOLVERS, Outcome, Task
 
+MOVED = 1e-5
 NAMES = {"native": "Trisweep", "ipopt": "IPOPT", "fatrop": "FATROP"}
 
 
@@ -117,7 +118,6 @@ def remarks(board: Board) -> list[str]:
         infeasible += [f"- {name}: {' and '.join(wrong)}"] if wrong else []
         if ours.solved and not ours.agrees:
             differ.append(f"- {name}: {ours.objective:.9g}, published {ours.published:.9g}")
-    unconfirmed = sum(outcome.solved and not outcome.confirmed for outcome in board.of.values())
     parts = {
         "Solved by a rival, not by Trisweep": lost,
         'False "solved"': false,
@@ -125,7 +125,21 @@ def remarks(board: Board) -> list[str]:
         "Another objective than published": differ,
     }
     lines = [line for title, found in parts.items() for line in ("", f"## {title}", "", *(found or ["None."]))]
-    return [*lines, "", f"{unconfirmed} answers passed `check()`, but IPOPT, started there, did not end."]
+    return [*lines, *_moves(board)]
+
+
+def _moves(board: Board) -> list[str]:
+    """What IPOPT did to the answers of each solver."""
+    lines = ["", "## IPOPT, started from the answers", ""]
+    for solver in SOLVERS:
+        answers = [outcome for outcome in board.of.values() if outcome.solver == solver and outcome.solved]
+        moved = [outcome.moved for outcome in answers if outcome.moved is not None]
+        most, more = max(moved, default=0.0), sum(share > MOVED for share in moved)
+        lines.append(
+            f"- {NAMES[solver]}: {len(answers)} answers, {len(moved)} confirmed; in {len(answers) - len(moved)} IPOPT "
+            f"did not end. The objective changed by more than {MOVED:g} in {more}, by {most:.1e} at most."
+        )
+    return lines
 
 
 def _row(cells: list[str]) -> str:

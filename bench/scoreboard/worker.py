@@ -47,7 +47,7 @@ def run(connection: Connection, seconds: float, iterations: int) -> None:
         connection.send((outcome, not judged))
         if judged:
             verdict = made.judge(solution)
-            connection.send((replace(outcome, false=verdict.false, confirmed=verdict.confirmed), True))
+            connection.send((replace(outcome, false=verdict.false, moved=verdict.moved), True))
 
 
 def solve(made: Ready, task: Task, settings: ts.Settings) -> tuple[Outcome, ts.Solution]:

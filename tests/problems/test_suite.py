@@ -10,7 +10,9 @@ from scoreboard.outcome import Outcome, Task, read, write
 from scoreboard.pool import Worker, outcomes
 from scoreboard.profile import profile
 from scoreboard.table import Board, by_problem, remarks, summary
+from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
+from trisweep.ocp.solve.kkt import Point
 
 QUICK = (
     "beam", "bolza", "cart_pendulum", "dielectrophoretic_particle", "double_integrator_time", "double_oscillator",
@@ -62,7 +64,9 @@ def test_every_problem_says_where_it_is_from():
 
 def test_the_judge_confirms_a_solution(answer):
     solver, solution = answer
-    assert Judge(solver, seconds=60)(solution) == ("", True)
+    verdict = Judge(solver, seconds=60)(solution)
+    assert verdict.false == ""
+    assert verdict.moved < 1e-6
 
 
 def test_the_judge_finds_a_motion_that_breaks_the_dynamics(answer):
@@ -87,7 +91,7 @@ def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
     ocp.constrain("start", x, equals=0, at="start")
     solver = ocp.build()
     solution = solver.solve({"u": 0.9})
-    assert Judge(solver, seconds=60).resolve(solution).confirmed
+    assert Judge(solver, seconds=60).resolve(solution).moved < 1e-6
     z = solution.point.z.copy()
     z[0], z[2] = 0.2, 0.2  # u and where it leads
     elsewhere = replace(solution.point, z=z)
@@ -108,7 +112,7 @@ def test_a_process_that_dies_costs_one_entry():
         worker.stop()
     assert found.task == Task("steps", "native", 1)
     assert found.solved
-    assert found.confirmed
+    assert found.moved < 1e-6
 
 
 def test_a_problem_that_cannot_be_stated_is_said_and_the_next_goes_on():
@@ -150,3 +154,27 @@ def test_the_board_counts_and_names_what_is_wrong():
     assert curves["native"][1].tolist() == [0.5]
     np.testing.assert_allclose(curves["ipopt"], [[1.0, 4.0], [0.5, 1.0]])
     assert len(curves["fatrop"][0]) == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_units_are_the_same_problem(kind):
+    """Objective and rows at a random motion are those of the first units, times the scale where they are scaled."""
+    problem, scale = case("rayleigh").build().problem, 1e3
+    first, other = (made.build(backend="ipopt") for made in (problem, rescaled(problem, kind, scale)))
+    times = {part: scale if part == kind else 1.0 for part in KINDS}
+    layout = first.layout
+    z = np.random.default_rng(5).standard_normal(layout.size_z)
+    y, none = np.zeros(layout.size_y), np.zeros(0)
+    here = first.plain_conditions.measure(Point(z, y, 0 * z, none, none))
+    there = other.plain_conditions.measure(Point(times["variables"] * z, y, 0 * z, none, none))
+    of_rows = np.full(layout.size_y, times["rows"])
+    of_rows[layout.kind("dynamics")] = times["variables"]
+    np.testing.assert_allclose(there.rows, of_rows * here.rows, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(there.outside_bounds, times["variables"] * here.outside_bounds, rtol=1e-9, atol=1e-9)
+    assert there.objective == pytest.approx(times["cost"] * here.objective)
+    assert rescaled_guess(problem, {"x": 2.0}, kind, scale)["x"] == 2 * times["variables"]
+
+
+def test_other_units_want_one_phase_of_vectors():
+    with pytest.raises(ValueError, match="expected one phase of vectors"):
+        rescaled(case("two_phase_robot").build().problem, "cost", 10.0)

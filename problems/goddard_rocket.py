@@ -1,4 +1,4 @@
-"""Goddard's rocket: how to burn its fuel to get as high as possible (COPS 3.0, problem 11).
+"""Goddard's rocket: how to burn its fuel to get as high as possible (COPS 3.0, problem 10).
 
     h' = v,   v' = (T - D(h, v)) / m - g(h),   m' = -T / c
     D = D_c v^2 exp(-h_c (h - 1)),   g = 1 / h^2

@@ -1,4 +1,4 @@
-"""A particle under a thrust of constant size and free direction (Bryson and Ho; COPS 3.0, problem 10).
+"""A particle under a thrust of constant size and free direction (Bryson and Ho; COPS 3.0, problem 9).
 
     y1'' = a cos(u),   y2'' = a sin(u),   a = 100,   |u| <= pi/2
 

@@ -1,4 +1,4 @@
-"""The Kreutz-Delgado, Jain and Rodriguez algorithm (1992): spatial inverse inertias carried outward along every path.
+"""The algorithm of Kreutz-Delgado, Jain and Rodriguez 1992: spatial inverse inertias carried outward along every path.
 
 Omega_i (6, 6) is the inverse inertia of body i; between two bodies it is carried from their closest common ancestor
 to both.

@@ -1,4 +1,7 @@
-"""Mass matrix by the composite-rigid-body algorithm (Walker and Orin 1982; Featherstone, Table 6.2). Body frames."""
+"""Mass matrix by the composite-rigid-body algorithm (Walker and Orin 1982; Featherstone 2008, Table 6.2).
+
+Body frames.
+"""
 
 from __future__ import annotations
 

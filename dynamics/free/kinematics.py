@@ -1,4 +1,4 @@
-"""Poses, velocities, accelerations and Jacobians of bodies and links (Featherstone, Ch. 4; Sathya 2024a eqs. 2, 9
+"""Poses, velocities, accelerations and Jacobians of bodies and links (Featherstone 2008, Ch. 4; Sathya 2024a eqs. 2, 9
 to 11).
 
 Velocities, accelerations and Jacobian rows are in the body's or link's own frame, angular part first; accelerations

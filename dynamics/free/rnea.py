@@ -1,4 +1,4 @@
-"""Inverse dynamics by the recursive Newton-Euler algorithm (Luh, Walker and Paul 1980; Featherstone, Table 5.1).
+"""Inverse dynamics by the recursive Newton-Euler algorithm (Luh, Walker and Paul 1980; Featherstone 2008, Table 5.1).
 
 B_i = alpha x + w x w x is the matrix of r'' = B r for matter at r on body i: the force on the body is m a + B h, the
 moment h x a + sum r x (B r) dm. Body frames; a_0 = -gravity.

@@ -1,5 +1,8 @@
 """The interior point against IPOPT on the same program, and on problems that have no solution, or an awkward one."""
 
+import _thread
+import signal
+import threading
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -343,24 +346,29 @@ def test_settings_are_checked():
 
 
 def test_an_interrupt_ends_a_solve_within_an_iteration():
-    import _thread
-    import threading
+    """Sent from another thread once the solve is under way; the next iterations wait until it was sent."""
+    solver, under_way, sent = swing_up().build(), threading.Event(), threading.Event()
 
-    ocp = swing_up("rk4", torque=2.0)
-    solver = ocp.build()
-    timer = threading.Timer(0.05, _thread.interrupt_main)
-    timer.start()
-    statuses = set()
+    def watch(each):
+        under_way.set()
+        if each.iteration > 1:
+            sent.wait()
+
+    def interrupt():
+        under_way.wait()
+        _thread.interrupt_main()
+        sent.set()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may have it ignored
+    sender = threading.Thread(target=interrupt)
     try:
-        for _ in range(2000):
-            statuses.add(solver.solve().status)
-            if "interrupted" in statuses:
-                break
-    except KeyboardInterrupt:  # it came between two solves
-        statuses.add("interrupted")
-    timer.join()
-    assert "interrupted" in statuses
-    assert swing_up().build().solve().status == "solved"
+        sender.start()
+        solution = solver.solve(callback=watch)
+    finally:
+        sender.join()
+        signal.signal(signal.SIGINT, before)
+    assert solution.status == "interrupted" and solution.statistics.iterations <= 2
+    assert solver.solve().status == "solved"
 
 
 def test_feedback_gains_are_those_of_the_linear_problem():

@@ -140,7 +140,10 @@ inline void multiply_add(int rows, int columns, const double* A, int ld, const d
     const auto strip = [&]<int MV>(int i) {
         vec even[MV], odd[MV];
 #pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) even[t] = load(y + i + t * W), odd[t] = vec{};
+        for (int t = 0; t < MV; ++t) {
+            even[t] = load(y + i + t * W);
+            odd[t] = vec{};
+        }
         const double* a = A + i;
         int j = 0;
         for (; j + 2 <= columns; j += 2, a += 2 * std::ptrdiff_t(ld)) {

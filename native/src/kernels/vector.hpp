@@ -51,7 +51,10 @@ template <class Term>
 inline double sum_over(int size, const Term& term) {
     vec even{}, odd{};
     int i = 0;
-    for (; i + 2 * W <= size; i += 2 * W) even += term(i), odd += term(i + W);
+    for (; i + 2 * W <= size; i += 2 * W) {
+        even += term(i);
+        odd += term(i + W);
+    }
     if (i < size) even += term(i);
     return sum(even + odd);
 }
@@ -60,7 +63,10 @@ template <class Term>
 inline double largest_over(int size, const Term& term) {
     vec even{}, odd{};
     int i = 0;
-    for (; i + 2 * W <= size; i += 2 * W) even = larger(even, term(i)), odd = larger(odd, term(i + W));
+    for (; i + 2 * W <= size; i += 2 * W) {
+        even = larger(even, term(i));
+        odd = larger(odd, term(i + W));
+    }
     if (i < size) even = larger(even, term(i));
     even = larger(even, odd);
     double entries[W], largest = 0.0;

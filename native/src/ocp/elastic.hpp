@@ -29,7 +29,10 @@ public:
         std::copy_n(v, base.size_v, reference);
         for (int i = 0; i < base.size_v; ++i) scale[i] = std::min(1.0, 1.0 / std::max(std::fabs(v[i]), 1e-12));
         zeta = proximity;
-        if (first) inherit(base.lower, lower), inherit(base.upper, upper);
+        if (first) {
+            inherit(base.lower, lower);
+            inherit(base.upper, upper);
+        }
         balance(r, mu, elastic_v);
     }
 
@@ -51,9 +54,13 @@ public:
     bool evaluate(const double* v, double& f, double* r) override {
         const double *p = v + at_p(), *n = v + at_n();
         const bool finite = base.evaluate(v, f, r);
-        base_objective = f, base_infeasibility = largest_entry(base.size_y, r);
+        base_objective = f;
+        base_infeasibility = largest_entry(base.size_y, r);
         f = 0.0;
-        for (int i = 0; i < base.size_y; ++i) f += RHO * (p[i] + n[i]), r[i] -= p[i] - n[i];
+        for (int i = 0; i < base.size_y; ++i) {
+            f += RHO * (p[i] + n[i]);
+            r[i] -= p[i] - n[i];
+        }
         for (int i = 0; i < base.size_v; ++i) {
             const double away = scale[i] * (v[i] - reference[i]);
             f += 0.5 * zeta * away * away;
@@ -96,7 +103,10 @@ public:
 
     void add_transposed_product(const double* y, double* out) const override {
         base.add_transposed_product(y, out);
-        for (int i = 0; i < base.size_y; ++i) out[at_p() + i] -= y[i], out[at_n() + i] += y[i];
+        for (int i = 0; i < base.size_y; ++i) {
+            out[at_p() + i] -= y[i];
+            out[at_n() + i] += y[i];
+        }
     }
 
     void clear_hessian() override { base.clear_hessian(); }

@@ -39,8 +39,10 @@ public:
     // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) {
         lower.count = upper.count = 0;
-        for (int i = 0; i < size_v; ++i)
-            lower.set(i, low[i] > -INFINITY, low[i]), upper.set(i, high[i] < INFINITY, high[i]);
+        for (int i = 0; i < size_v; ++i) {
+            lower.set(i, low[i] > -INFINITY, low[i]);
+            upper.set(i, high[i] < INFINITY, high[i]);
+        }
     }
 
     // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
@@ -63,7 +65,8 @@ public:
             scale *= factor, changed = true;
             for (int i = 0; i < size; ++i) row[i] *= factor;
         };
-        applied = 0.0, kept = false;
+        applied = 0.0;
+        kept = false;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
@@ -102,7 +105,8 @@ public:
     bool differentiate(const double* v, const double* y) override {
         double* weights = multipliers;
         std::copy_n(y, size_y, weights);
-        applied = 0.0, kept = false;
+        applied = 0.0;
+        kept = false;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return finite;
@@ -133,7 +137,8 @@ public:
     }
 
     void clear_hessian() override {
-        applied = 0.0, kept = false;
+        applied = 0.0;
+        kept = false;
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
 
@@ -250,7 +255,9 @@ private:
             ng.push_back(s.ng + horizon.inequality_count[k]);
             int controls = s.nu + ng.back();
             for (int c = s.first_child; c >= 0; c = from.stages[c].sibling) controls += from.stages[c].nx;
-            nx.push_back(s.nx), nu.push_back(controls), parent.push_back(s.parent);
+            nx.push_back(s.nx);
+            nu.push_back(controls);
+            parent.push_back(s.parent);
         }
         return Riccati(nx, nu, ng, parent, true);
     }

@@ -64,7 +64,10 @@ public:
         : free_root(free_root), stages(nx.size()) {
         for (std::size_t k = 0; k < stages.size(); ++k) {
             Stage& s = stages[k];
-            s.nx = nx[k], s.nu = nu[k], s.ng = ng[k], s.parent = parent[k];
+            s.nx = nx[k];
+            s.nu = nu[k];
+            s.ng = ng[k];
+            s.parent = parent[k];
             s.up = padded(s.nu), s.n = s.up + padded(s.nx);
         }
         for (int k = int(stages.size()) - 1; k > 0; --k) {
@@ -173,7 +176,10 @@ public:
                 double* b = residual.b + child.at_x;
                 start(child.nx, rhs.b + child.at_x, b, terms_b);
                 add_transposed_terms(s.n, child.nx, child.E, s.n, z, b, terms_b);
-                for (int i = 0; i < child.nx; ++i) b[i] -= x[i], terms_b[i] += std::fabs(x[i]);
+                for (int i = 0; i < child.nx; ++i) {
+                    b[i] -= x[i];
+                    terms_b[i] += std::fabs(x[i]);
+                }
                 note(1, child.nx, b, terms_b);
             }
             note(0, s.n, h, terms);
@@ -276,7 +282,9 @@ private:
             most_rows = std::max(most_rows, rows);
         }
         for (Stage& s : stages) {
-            s.at_z = size_z, s.at_x = size_x, s.at_g = size_g;
+            s.at_z = size_z;
+            s.at_x = size_x;
+            s.at_g = size_g;
             size_z += s.n, size_x += padded(s.nx), size_g += padded(s.ng);
         }
         root.lay_out(a, free_root ? stages[0].nx : 0, 0, free_root ? stages[0].sweep.most_passed : 0);
@@ -310,7 +318,8 @@ private:
             const int xp = padded(child.nx);
             product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch, s.n);
             product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, child.E, s.n, hessian, hessian_ld, bench.H, e.ld);
-            hessian = bench.H, hessian_ld = e.ld;
+            hessian = bench.H;
+            hessian_ld = e.ld;
             child.at_rows = e.rows;
             const int passed = child.sweep.passed;
             product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, bench.G + e.rows * s.n,
@@ -388,7 +397,10 @@ private:
     static double worse(double a, double b) { return b > a || b != b ? b : a; }
 
     static void start(int count, const double* from, double* values, double* terms) {
-        for (int i = 0; i < count; ++i) values[i] = from[i], terms[i] = std::fabs(from[i]);
+        for (int i = 0; i < count; ++i) {
+            values[i] = from[i];
+            terms[i] = std::fabs(from[i]);
+        }
     }
 
     static void add_terms(int rows, int columns, const double* A, int ld, const double* x, double* y, double* terms) {

@@ -1,0 +1,36 @@
+"""Every paper that a source cites stands in docs/references.md, under the key by which it is cited."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("native", "riccati", "adjoint", "dynamics", "drawing", "ocp", "problems")
+SOURCES = sorted(
+    path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".hpp", ".cpp")
+) + sorted((ROOT / "docs").glob("*.md"))
+NAME = r"[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?"
+CITATION = re.compile(rf"((?:{NAME}(?:, | and ))*{NAME})\s\(?((?:19|20)\d\d[a-z]?)\b")
+KEYS = set(re.findall(r"^\| (\S.*?\d{4}[a-z]?) \|", (ROOT / "docs/references.md").read_text(), flags=re.MULTILINE))
+
+
+def citations(path: Path) -> set[str]:
+    text = re.sub(r"\s*\n\s*(?://)?\s*", " ", path.read_text())
+    return {f"{who} {year}" for who, year in CITATION.findall(text)}
+
+
+def test_there_are_papers_and_citations():
+    assert len(KEYS) > 25
+    assert "Sathya 2024a" in citations(ROOT / "dynamics/constrained/pv.py")
+    assert "Wächter and Biegler 2006" in citations(ROOT / "native/src/interior_point/barrier.hpp")
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if citations(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_citations_resolve(path):
+    assert not citations(path) - KEYS, "cited, but not in docs/references.md"
+
+
+def test_no_paper_is_cited_by_a_number():
+    for path in SOURCES:
+        assert not re.search(r"\b00[0-4] (Sec|Alg|eq|Table|Fig)", path.read_text()), path

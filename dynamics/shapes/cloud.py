@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ..model import Model
 
 SAMPLES = 2000  # random configurations that tell which links can touch
-ALWAYS = 0.95  # links that touch in more than this share of them are neighbours
+ALWAYS = 0.95  # links that touch in more than this share of them are neighbours,
+BESIDE = 0.01  # and so are those that are nearer than this, m, where no joint is moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +72,12 @@ class Cloud:
     @cached_property
     def link_pairs(self) -> list[tuple[str, str]]:
         """The links that can touch each other: those on bodies that do not share a joint, that touch in some of many
-        random configurations and not in nearly all of them (as MoveIt's setup assistant does).
+        random configurations, not in nearly all of them, and are not side by side where no joint is moved (much as
+        MoveIt's setup assistant does).
         """
         rng = np.random.default_rng(0)
-        q = np.array([self.model.random_configuration(rng) for _ in range(SAMPLES)])
+        unmoved = np.clip(self.model.neutral(), self.model.q_lower, self.model.q_upper)
+        q = np.array([unmoved, *(self.model.random_configuration(rng) for _ in range(SAMPLES))])
         centres = self.centres(q)
         links = list(dict.fromkeys(part.link for part in self.parts))
         of = {link: np.array([k for k, part in enumerate(self.parts) if part.link == link]) for link in links}
@@ -85,8 +88,8 @@ class Cloud:
                 if bodies[0] == bodies[1] or self._joined(*bodies):
                     continue
                 apart = np.linalg.norm(centres[:, of[first], None] - centres[:, None, of[second]], axis=3)
-                touching = apart < self.radii[of[first], None] + self.radii[of[second]]
-                if 0 < touching.any(axis=(1, 2)).mean() < ALWAYS:
+                apart = (apart - self.radii[of[first], None] - self.radii[of[second]]).min(axis=(1, 2))
+                if apart[0] > BESIDE and 0 < (apart < 0).mean() < ALWAYS:
                     kept.append((first, second))
         return kept
 

@@ -40,7 +40,9 @@ from .variables import (
 )
 
 if TYPE_CHECKING:
+    from ...dynamics import Cloud, Model, Scene
     from ..solve.solver import Solver
+    from .avoid import Avoidance
 
 INTEGRATORS = ("euler", "semi-implicit euler", "rk4", "implicit midpoint")
 
@@ -214,6 +216,53 @@ class Problem:
         if not fixed.all():
             rest = np.flatnonzero(~fixed).tolist()
             self.terms.append(Term(name, "inequality", expression[rest], stages, low[rest], high[rest], tuple(rest)))
+
+    def reach(
+        self,
+        link: str,
+        position: ArrayLike | ca.SX | None = None,
+        rotation: ArrayLike | ca.SX | None = None,
+        pointing: tuple[ArrayLike, ArrayLike] | None = None,
+        along: ArrayLike | None = None,
+        tolerance: float = 0.0,
+        angle: float = 0.0,
+        at: str | int | slice = "end",
+    ) -> None:
+        """Bring a link of the robot (of a `state(..., on=robot)`) to a place in the world; numbers or parameters.
+
+        position: (3,), m, to within `tolerance` along each axis; with `along` (3,) anywhere on the line through it.
+        rotation: (3, 3), the link's axes in the world, to within `angle` about each, rad. pointing: an axis of the
+        link and the direction it is to have in the world, turned about it at will.
+        """
+        from .goals import reach
+
+        reach(self, link, position, rotation, pointing, along, tolerance, angle, at)
+
+    def keep_upright(
+        self,
+        link: str,
+        angle: float,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        up: ArrayLike = (0.0, 0.0, 1.0),
+        at: str | int | slice = "all",
+    ) -> None:
+        """Keep an axis of a link within `angle`, rad, of a direction in the world."""
+        from .goals import keep_upright
+
+        keep_upright(self, link, axis, up, angle, at)
+
+    def avoid(
+        self, scene: Scene, robot: Model | Cloud, q: ca.SX, margin: float = 0.02, name: str = "clearance"
+    ) -> Avoidance:
+        """Keep a robot at configuration q `margin`, m, away from a scene and from itself.
+
+        Where things stand comes with every solve, and may change: `solver.solve(**avoidance.values(q_guess))` puts what
+        is nearest along a guess (stages, nq) into the rows; see `Avoidance`.
+        """
+        from ...dynamics import Cloud
+        from .avoid import avoid
+
+        return avoid(self, scene, robot if isinstance(robot, Cloud) else Cloud(robot), q, margin, name)
 
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.

@@ -24,6 +24,7 @@ AS_DATA = {
     "drawing": {"dynamics", "ocp"},
     "dynamics": {"matplotlib"},
     "ocp": {"matplotlib"},
+    "problems": {"matplotlib"},
     "toolkit": {"casadi"},
 }
 FOLDER = {"toolkit": "toolkit/trisweep"}

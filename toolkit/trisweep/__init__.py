@@ -46,6 +46,7 @@ _ROOMS = {
     ),
     ".ocp": ("Free", "Problem", "Settings", "Solution"),
     ".problems": ("task",),
+    ".problems.planning": ("Limits", "Plan", "ToolGoal", "plan"),
     ".problems.robot": ("load", "robot"),
     "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),
 }

@@ -1,0 +1,135 @@
+"""Keeping a robot away from a scene and from itself, in rows whose numbers are parameters.
+
+Robot and obstacles make far more pairs than come near each other. A stage has a few places on every body; which sphere
+of the body and which obstacle a place holds is said in numbers, a `block` and a sphere, with every solve and for
+every stage of its own: the nearest ones along a motion. So the scene may change, and grow, without new machine code, and
+what is far costs nothing. What the places leave out is for a check to find (`Cloud.nearest`), and for `values` at the
+motion that was found to put in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...dynamics import Cloud, Scene
+from ...dynamics.free.kinematics import body_poses
+from ...dynamics.free.tree_motion import transforms
+from ...dynamics.shapes.block import BLOCK, FAR_AWAY
+from ...dynamics.shapes.distance import point_to_block
+from ...errors import ProblemError
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+PLACE = BLOCK + 4  # a block, a sphere's centre on its body, and its radius with the margin
+TOUCH = 7  # two spheres' centres on their bodies, and their radii with the margin
+CROWD = 0.03  # m: how much nearer a second sphere must be than another obstacle to be put in before it
+
+
+@dataclass(frozen=True, eq=False)
+class Avoidance:
+    """What `Problem.avoid` stated: the bodies that its places are on, and the pairs of bodies kept apart."""
+
+    name: str
+    scene: Scene
+    cloud: Cloud
+    margin: float
+    places: tuple[int, ...]
+    touches: tuple[tuple[int, int], ...]
+
+    def values(self, q: ArrayLike, scene: Scene | None = None, extra: ArrayLike = 0.0) -> dict[str, np.ndarray]:
+        """The parameters of a solve: for every stage what is nearest at configurations q (stages, nq).
+
+        scene: another than the one that was stated. extra: m, added to the margin, one for all stages or one for each.
+        """
+        q = np.atleast_2d(np.asarray(q, dtype=float))
+        margin = np.broadcast_to(self.margin + np.asarray(extra, dtype=float), (len(q),))
+        found = {}
+        if self.places:
+            found[f"{self.name}_places"] = self._places(self.scene if scene is None else scene, q, margin)
+        if self.touches:
+            found[f"{self.name}_touches"] = self._touches(q, margin)
+        return found
+
+    def _places(self, scene: Scene, q: np.ndarray, margin: np.ndarray) -> np.ndarray:
+        numbers = np.zeros((len(q), len(self.places), PLACE))
+        numbers[..., :BLOCK] = FAR_AWAY
+        if not len(scene):
+            return numbers.reshape(len(q), -1)
+        blocks, apart = scene.blocks(), self.cloud.distances(q, scene)
+        at = 0
+        for body in dict.fromkeys(self.places):
+            spheres = np.flatnonzero(self.cloud.bodies == body)
+            near = apart[:, spheres]
+            crowded = near + CROWD * near.argsort(axis=1).argsort(axis=1)
+            count = self.places.count(body)
+            chosen = crowded.reshape(len(q), -1).argsort(axis=1)[:, :count]
+            part, obstacle = spheres[chosen // len(scene)], chosen % len(scene)
+            filled = slice(at, at + chosen.shape[1])
+            numbers[:, filled, :BLOCK] = blocks[obstacle]
+            numbers[:, filled, BLOCK : BLOCK + 3] = self._centres[part]
+            numbers[:, filled, BLOCK + 3] = self.cloud.radii[part] + margin[:, None]
+            at += count
+        return numbers.reshape(len(q), -1)
+
+    def _touches(self, q: np.ndarray, margin: np.ndarray) -> np.ndarray:
+        apart, (first, second) = self.cloud.self_distances(q), self.cloud.sphere_pairs.T
+        numbers = np.zeros((len(q), len(self.touches), TOUCH))
+        bodies = np.sort(self.cloud.bodies[self.cloud.sphere_pairs], axis=1)
+        for row, pair in enumerate(self.touches):
+            between = np.flatnonzero((bodies == pair).all(axis=1))
+            nearest = between[apart[:, between].argmin(axis=1)]
+            ends = np.column_stack([first[nearest], second[nearest]])
+            turned = self.cloud.bodies[ends[:, 0]] != pair[0]
+            ends[turned] = ends[turned][:, ::-1]
+            numbers[:, row, :6] = self._centres[ends].reshape(-1, 6)
+            numbers[:, row, 6] = self.cloud.radii[ends].sum(axis=1) + margin
+        return numbers.reshape(len(q), -1)
+
+    @property
+    def _centres(self) -> np.ndarray:
+        return np.array([part.a.ravel() for part in self.cloud.parts])
+
+
+def avoid(problem: Problem, scene: Scene, robot: Cloud, q: ca.SX, margin: float, name: str) -> Avoidance:
+    """What `Problem.avoid` does."""
+    if not isinstance(scene, Scene):
+        raise ProblemError(f"avoid: scene is a {type(scene).__name__}, expected a Scene")
+    if not (np.isscalar(margin) and 0 <= float(margin) < np.inf):
+        raise ProblemError(f"avoid: margin is {margin!r}, expected a distance in m from 0 on")
+    spheres = {int(body): int((robot.bodies == body).sum()) for body in sorted(set(robot.bodies)) if body >= 0}
+    places = tuple(body for body, count in spheres.items() for _ in range(places_on(count)))
+    bodies = np.sort(robot.bodies[robot.sphere_pairs], axis=1)
+    touches = tuple((int(i), int(j)) for i, j in sorted({(i, j) for i, j in bodies}))
+    poses = body_poses(robot.model, transforms(robot.model, q))
+    if places:
+        numbers = ca.reshape(problem.parameter(f"{name}_places", PLACE * len(places), per_stage=True), PLACE, -1)
+        rows = [_to_block(poses[body], numbers[:, k]) for k, body in enumerate(places)]
+        problem.constrain(name, ca.vertcat(*rows), lower=0)
+    if touches:
+        numbers = ca.reshape(problem.parameter(f"{name}_touches", TOUCH * len(touches), per_stage=True), TOUCH, -1)
+        rows = [_between(poses, pair, numbers[:, k]) for k, pair in enumerate(touches)]
+        problem.constrain(f"{name} itself", ca.vertcat(*rows), lower=0)
+    return Avoidance(name, scene, robot, float(margin), places, touches)
+
+
+def places_on(spheres: int) -> int:
+    """How many places a body of so many spheres has."""
+    return int(np.clip(np.ceil(spheres / 4), 2, 6))
+
+
+def _to_block(pose, numbers: ca.SX) -> ca.SX:
+    centre = pose.p + pose.inward(numbers[BLOCK : BLOCK + 3])
+    return point_to_block(centre, numbers[:BLOCK]) - numbers[BLOCK + 3]
+
+
+def _between(poses, pair: tuple[int, int], numbers: ca.SX) -> ca.SX:
+    ends = []
+    for body, centre in zip(pair, (numbers[0:3], numbers[3:6])):
+        ends.append(centre if body < 0 else poses[body].p + poses[body].inward(centre))
+    return ca.norm_2(ends[0] - ends[1]) - numbers[6]

@@ -1,0 +1,129 @@
+"""Where a link is to be, and how it is to be held, as rows that are never redundant.
+
+A place takes three rows, one on a line two. A rotation takes three: twice the vector part of the quaternion of the
+error, which vanishes at no other rotation. A direction takes two, and an inequality that tells it from its opposite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...errors import ModelError, ProblemError
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+SMALLEST = 1e-12  # of 1 + trace(R): half a turn away, the quaternion is kept from dividing by zero
+
+
+def reach(
+    problem: Problem,
+    link: str,
+    position: ArrayLike | ca.SX | None,
+    rotation: ArrayLike | ca.SX | None,
+    pointing: tuple[ArrayLike, ArrayLike] | None,
+    along: ArrayLike | None,
+    tolerance: float,
+    angle: float,
+    at: str | int | slice,
+) -> None:
+    """What `Problem.reach` does."""
+    if position is None and rotation is None and pointing is None:
+        raise ProblemError(f"reach: '{link}' has no goal, expected position, rotation or pointing")
+    if rotation is not None and pointing is not None:
+        raise ProblemError(f"reach: '{link}' has both rotation and pointing, expected one of them")
+    R, p = _pose(problem, "reach", link)
+    if position is not None:
+        error = p - _shaped(f"reach: position of '{link}'", position, (3, 1))
+        if along is not None:
+            error = _across(f"reach: along of '{link}'", along) @ error
+        _within(problem, f"{link} position", error, tolerance, at)
+    if rotation is not None:
+        wanted = _shaped(f"reach: rotation of '{link}'", rotation, (3, 3))
+        if wanted.is_constant():
+            _check_rotation(link, np.array(ca.DM(wanted)))
+        _within(problem, f"{link} rotation", rotation_error(wanted.T @ R), angle, at)
+    if pointing is not None:
+        axis = R @ _unit(f"reach: axis of '{link}'", pointing[0])
+        direction = _unit(f"reach: direction of '{link}'", pointing[1])
+        _within(problem, f"{link} pointing", _across("", direction) @ axis, angle, at)
+        problem.constrain(f"{link} pointing this way", ca.dot(direction, axis), lower=0, at=at)
+
+
+def keep_upright(
+    problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: str | int | slice
+) -> None:
+    """What `Problem.keep_upright` does."""
+    if not (np.isscalar(angle) and 0 < float(angle) <= np.pi):
+        raise ProblemError(f"keep_upright: angle is {angle!r}, expected one of more than 0 and at most pi, in rad")
+    R, _ = _pose(problem, "keep_upright", link)
+    leaning = ca.dot(_unit("keep_upright: up", up), R @ _unit("keep_upright: axis", axis))
+    problem.constrain(f"{link} upright", leaning, lower=float(np.cos(angle)), at=at)
+
+
+def rotation_error(E: ca.SX) -> ca.SX:
+    """Twice the vector part of the quaternion of a rotation E (3, 3): the rotation vector where it is small."""
+    twice_sine = ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
+    return twice_sine / ca.sqrt(ca.fmax(1 + ca.trace(E), SMALLEST))
+
+
+def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
+    """Rotation and position of a link of the robot whose configuration is a state."""
+    robots: list[tuple[Any, ca.SX]] = [(v.on, v.value) for v in problem.states if v.on is not None]
+    having = [(robot, q) for robot, q in robots if link in robot.frames]
+    if len(having) != 1:
+        raise ProblemError(
+            f"{verb}: link '{link}' is on {len(having)} of {len(robots)} robots, expected one; "
+            "state('q', on=robot) says whose configuration a state is"
+        )
+    robot, q = having[0]
+    try:
+        R, p = robot.link_pose(q, link)
+    except ModelError as error:
+        raise ProblemError(f"{verb}: {error}") from None
+    return ca.SX(R), ca.SX(p)
+
+
+def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: str | int | slice) -> None:
+    if not (np.isscalar(tolerance) and 0 <= float(tolerance) < np.inf):
+        raise ProblemError(f"reach: the tolerance of {name} is {tolerance!r}, expected a number from 0 on")
+    if tolerance == 0:
+        problem.constrain(name, error, equals=0, at=at)
+    else:
+        problem.constrain(name, error, lower=-tolerance, upper=tolerance, at=at)
+
+
+def _shaped(what: str, value: ArrayLike | ca.SX, shape: tuple[int, int]) -> ca.SX:
+    try:
+        made = value if isinstance(value, ca.SX) else ca.SX(ca.DM(np.asarray(value, dtype=float)))
+    except (TypeError, ValueError, NotImplementedError):
+        raise ProblemError(f"{what} is {value!r}, expected numbers or SX") from None
+    if made.numel() != shape[0] * shape[1] or (shape[1] > 1 and made.shape not in (shape, (shape[0] * shape[1], 1))):
+        raise ProblemError(f"{what} has shape {made.shape}, expected {shape}")
+    if made.is_constant() and not np.isfinite(np.array(ca.DM(made))).all():
+        raise ProblemError(f"{what} has an entry that is not finite, expected numbers")
+    return made if made.shape == shape else ca.reshape(made, *shape)
+
+
+def _check_rotation(link: str, R: np.ndarray) -> None:
+    if abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        raise ProblemError(f"reach: rotation of '{link}' is no rotation matrix, expected one (3, 3)")
+
+
+def _unit(what: str, value: ArrayLike) -> np.ndarray:
+    try:
+        vector = np.asarray(value, dtype=float).reshape(3)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{what} is {value!r}, expected three numbers") from None
+    if not np.isfinite(vector).all() or not np.linalg.norm(vector) > 0:
+        raise ProblemError(f"{what} is {value!r}, expected a direction")
+    return vector / np.linalg.norm(vector)
+
+
+def _across(what: str, direction: ArrayLike) -> np.ndarray:
+    """Two rows (2, 3) at right angles to a direction and to each other."""
+    return np.linalg.svd(_unit(what, direction).reshape(1, 3))[2][1:]

@@ -1,0 +1,76 @@
+"""Configurations that bring a link where it is wanted: a problem of one stage for the interior point, from many starts.
+
+The cost is the way from a configuration that is preferred, such as the start of a motion; the rows are those of
+`Problem.reach`. Position and rotation are parameters: one build serves all goals of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from casadi import sumsqr
+from numpy.typing import ArrayLike
+
+from ...dynamics import Model
+from ...errors import ProblemError
+from ...ocp import Problem, Settings
+from ...ocp.solve.solver import Solver
+
+APART = 1e-3  # rad: nearer configurations are the same solution
+
+
+@dataclass(frozen=True)
+class ToolGoal:
+    """A link at a position (3,), m, in the world; with a rotation (3, 3) also turned so. tolerance: m; angle: rad."""
+
+    link: str
+    position: ArrayLike
+    rotation: ArrayLike | None = None
+    tolerance: float = 0.0
+    angle: float = 0.0
+
+
+def configurations(model: Model, goal: ToolGoal, near: np.ndarray, tries: int, seed: int) -> Iterator[np.ndarray]:
+    """Different configurations (nq,) within the joints' limits that meet the goal, found from `near` and from random
+    starts, as they are found.
+    """
+    solver = _solver(model, goal.link, goal.rotation is not None, float(goal.tolerance), float(goal.angle))
+    numbers = {"position": _numbers("position", goal.position, 3), "near": near}
+    if goal.rotation is not None:
+        rotation = _numbers("rotation", goal.rotation, 9).reshape(3, 3)
+        if abs(rotation.T @ rotation - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
+            raise ProblemError(f"ToolGoal: rotation of '{goal.link}' is no rotation matrix, expected one (3, 3)")
+        numbers["rotation"] = rotation.T.ravel()  # SX is read column after column
+    rng, found = np.random.default_rng(seed), []
+    for number in range(tries):
+        start = near if number == 0 else model.random_configuration(rng)
+        answer = solver.solve(guess={"q": start}, settings=Settings(tolerance=1e-8, iterations=60), **numbers)
+        q = answer.q[-1]
+        if answer.status == "solved" and all(abs(q - other).max() > APART for other in found):
+            found.append(q)
+            yield q
+
+
+@lru_cache(maxsize=64)
+def _solver(model: Model, link: str, turned: bool, tolerance: float, angle: float) -> Solver:
+    ocp = Problem(steps=1, step=1.0, name="inverse kinematics")
+    q = ocp.state("q", model.nq, lower=model.q_lower, upper=model.q_upper, on=model)
+    ocp.next(q=q)
+    near = ocp.parameter("near", model.nq)
+    ocp.minimize(1e-3 * sumsqr(q - near), at="end")
+    rotation = ocp.parameter("rotation", 9) if turned else None
+    ocp.reach(link, ocp.parameter("position", 3), rotation, tolerance=tolerance, angle=angle)
+    return ocp.build()
+
+
+def _numbers(what: str, value: ArrayLike, size: int) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=float).ravel()
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.size != size or not np.isfinite(array).all():
+        raise ProblemError(f"ToolGoal: {what} is {value!r}, expected {size} finite numbers")
+    return array

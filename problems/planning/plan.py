@@ -1,0 +1,90 @@
+"""What planning hands back: the motion, the check it passed, and what was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...dynamics import Model, Scene
+from ...errors import ProblemError
+from .check import Check
+from .trajectory import ArmMotion
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ...ocp import Solution
+
+
+LARGEST = 10.0  # m: what is larger is not drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """One try: where it began, how it ended, and how long it took, s."""
+
+    seed: str
+    outcome: str
+    seconds: float
+    iterations: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """A motion from start to goal, if one was found.
+
+    status: "found", "start in collision", "goal in collision", "start outside limits", "goal outside limits", "goal
+    out of reach" or "not found"; reason: a sentence. motion: what a robot follows; solution: the solver's answer that
+    it came from; check: an independent look at it. seconds: from the question to the checked answer.
+    """
+
+    status: str
+    reason: str
+    model: Model
+    scene: Scene
+    motion: ArmMotion | None = None
+    solution: Solution | None = None
+    check: Check | None = None
+    attempts: tuple[Attempt, ...] = field(default=())
+    seconds: float = 0.0
+
+    @property
+    def found(self) -> bool:
+        return self.status == "found"
+
+    @property
+    def duration(self) -> float:
+        """s; infinite where there is no motion."""
+        return np.inf if self.motion is None else self.motion.duration
+
+    def __repr__(self) -> str:
+        lines = [f"Plan: {self.status}" + (f" ({self.reason})" if self.reason else "")]
+        if self.motion is not None:
+            lines.append(f"  a motion of {self.duration:.3f} s; {self.check}")
+        lines += [f"  {each.seed}: {each.outcome} ({each.seconds * 1e3:.0f} ms)" for each in self.attempts]
+        lines.append(f"  {self.seconds * 1e3:.0f} ms in all")
+        return "\n".join(lines)
+
+    def animate(self, path: str | Path) -> Path:
+        """A page that plays the motion among the obstacles; the largest, such as a floor, are left out."""
+        from ...dynamics.simulation.animation import animate
+
+        motion = self._moving("animate")
+        times, q, _, _ = motion.sample(4)
+        around = tuple(shape for shape in self.scene.obstacles.values() if max(shape.size) < LARGEST)
+        shown = replace(self.model, shapes=(*(self.model.shapes or self.model.collision_shapes), *around))
+        return animate(shown, times, q, path, f"{self.model.name}: {motion.duration:.2f} s")
+
+    def plot(self, path: str | Path | None = None, show: bool = False) -> Figure:
+        """The motion's states, controls and constraints over time."""
+        self._moving("plot")
+        assert self.solution is not None
+        return self.solution.plot(path, show=show)
+
+    def _moving(self, verb: str) -> ArmMotion:
+        if self.motion is None:
+            raise ProblemError(f"{verb}: this plan has no motion ({self.status}), expected one that was found")
+        return self.motion

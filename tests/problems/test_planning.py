@@ -1,0 +1,149 @@
+"""Plans, each looked at again by coal and by this file's own arithmetic."""
+
+import re
+
+import numpy as np
+import pytest
+import trisweep as ts
+from trisweep.problems.mechanisms.capsule_arm import capsule_arm
+from trisweep.problems.planning.trajectory import ArmMotion, along
+
+START = np.array([-0.8, 0.9, 0.0, 0.8, 0.0, 0.5])
+GOAL = np.array([0.8, 0.9, 0.0, 0.8, 0.0, 0.5])
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return capsule_arm()
+
+
+def table():
+    return ts.Scene().box("table", (0.6, 1.2, 0.05), (0.6, 0, 0.02)).cylinder("post", 0.04, 0.8, (0.45, 0, 0.4))
+
+
+def clearance_by_coal(arm, q, scene):
+    """The smallest distance, m, of the arm's capsules to the scene, over configurations."""
+    coal = pytest.importorskip("coal")
+    kinds = {"sphere": coal.Sphere, "box": coal.Box, "cylinder": coal.Cylinder, "capsule": coal.Capsule}
+    around = [
+        (kinds[shape.kind](*shape.size), coal.Transform3s(shape.placement.R, np.ravel(shape.placement.p)))
+        for shape in scene.obstacles.values()
+    ]
+    smallest = np.inf
+    for row in q:
+        for shape in arm.collision_shapes:
+            R, p = arm.link_pose(row, shape.link)
+            pose = coal.Transform3s(R @ shape.placement.R, p + R @ np.ravel(shape.placement.p))
+            for other, where in around:
+                found = coal.distance(
+                    kinds[shape.kind](*shape.size), pose, other, where, coal.DistanceRequest(), coal.DistanceResult()
+                )
+                smallest = min(smallest, found)
+    return smallest
+
+
+def holds(arm, plan, limits):
+    """The motion keeps all limits and is what its accelerations make of it."""
+    times, q, v, a = plan.motion.sample(10)
+    tau = np.array([arm.inverse_dynamics(*state) for state in zip(q, v, a)])
+    assert (q >= arm.q_lower - 1e-6).all() and (q <= arm.q_upper + 1e-6).all()
+    for values, limit in ((v, limits.velocity), (a, limits.acceleration), (tau, limits.torque)):
+        assert (abs(values) <= limit * (1 + 1e-5)).all()
+    moved = q[0] + np.concatenate([[np.zeros(arm.nq)], np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(times)[:, None], axis=0)])
+    np.testing.assert_allclose(moved, q, atol=2e-3)
+
+
+def test_a_plan_around_a_post(arm):
+    scene, limits = table(), ts.Limits(acceleration=8.0)
+    plan = ts.plan(arm, START, GOAL, scene, limits)
+    line = START + (GOAL - START) * np.linspace(0, 1, 50)[:, None]
+    assert clearance_by_coal(arm, line, scene) < 0
+    assert plan.found and plan.check.passed, plan
+    holds(arm, plan, limits.of(arm))
+    np.testing.assert_allclose(plan.motion.q[[0, -1]], [START, GOAL], atol=1e-6)
+    np.testing.assert_allclose(plan.motion.v[[0, -1]], 0, atol=1e-6)
+    found = clearance_by_coal(arm, plan.motion.sample(10)[1], scene)
+    assert found >= plan.check.clearance - 1e-9 > 0  # the spheres hold the capsules
+
+
+def test_another_scene_needs_no_build_and_no_obstacle_the_straight_way(arm):
+    limits = ts.Limits(acceleration=8.0)
+    first = ts.plan(arm, START, GOAL, table(), limits)
+    free = ts.plan(arm, START, GOAL, limits=limits)
+    more = table().sphere("ball", 0.1, (0.2, 0.5, 0.8)).capsule("bar", 0.02, 0.4, (-0.2, -0.5, 0.6), (1.0, 0, 0))
+    other = ts.plan(arm, START, GOAL, more.move("post", (0.45, 0.1, 0.4)), limits)
+    assert first.solution.solver is free.solution.solver is other.solution.solver
+    assert free.found and other.found, other
+    assert free.duration <= first.duration + 2e-3  # the weight of accelerations
+    assert clearance_by_coal(arm, other.motion.sample(10)[1], more) > 0
+    # A straight motion of one joint of 1.6 rad, 2 rad/s and 8 rad/s^2: 1.6 / 2 + 2 / 8 s, but for whole steps.
+    assert 1.05 - 1e-3 <= free.duration < 1.08
+
+
+def test_a_tool_goal(arm):
+    R, p = arm.link_pose(GOAL, "tool")
+    plan = ts.plan(arm, START, ts.ToolGoal("tool", p, R), table(), ts.Limits(acceleration=8.0))
+    assert plan.found, plan
+    reached = arm.link_pose(plan.motion.q[-1], "tool")
+    np.testing.assert_allclose(reached[0], R, atol=1e-5)
+    np.testing.assert_allclose(reached[1], p, atol=1e-5)
+
+
+def test_what_cannot_be_is_said_before_anything_is_solved(arm):
+    limits, inside = ts.Limits(acceleration=8.0), np.array([0.0, 1.45, 0.0, 0.3, 0.0, 0.3])
+    cases = {
+        "goal in collision": (START, inside, "link .* and 'post' are .* mm into each other"),
+        "start in collision": (inside, GOAL, "'post'"),
+        "start outside limits": (START - 2.0, GOAL, "joint 'link 1_joint'"),
+        "goal outside limits": (START, GOAL + 2.0, "joint 'link 2_joint'"),
+        "goal out of reach": (START, ts.ToolGoal("tool", (2.0, 0, 0.5)), "'tool'"),
+    }
+    for status, (start, goal, reason) in cases.items():
+        plan = ts.plan(arm, start, goal, table(), limits)
+        assert plan.status == status and not plan.found and plan.solution is None
+        assert re.search(reason, plan.reason), plan.reason
+        with pytest.raises(ts.ProblemError, match="this plan has no motion"):
+            plan.animate("nowhere.html")
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"start": START[:5]}, "start is .* expected 6 finite numbers"),
+        ({"goal": GOAL * np.nan}, "goal is .* expected 6 finite numbers"),
+        ({"goal": ts.ToolGoal("tool", (0, 0))}, "position is .* expected 3"),
+        ({"goal": ts.ToolGoal("tool", (0, 0, 1), np.ones((3, 3)))}, "no rotation matrix"),
+        ({"goal": ts.ToolGoal("nose", (0, 0, 1))}, "link 'nose'"),
+        ({"limits": ts.Limits(velocity=-1)}, "velocity is -1"),
+        ({"limits": ts.Limits(torque=[1, 2])}, "torque is .* expected a number or"),
+    ],
+)
+def test_misuse_is_a_sentence(arm, arguments, sentence):
+    given = {"start": START, "goal": GOAL, "limits": ts.Limits(acceleration=8.0)} | arguments
+    with pytest.raises(ts.ProblemError, match=sentence):
+        ts.plan(arm, given["start"], given["goal"], table(), given["limits"])
+
+
+def test_a_sampled_motion_is_its_polynomials():
+    rng = np.random.default_rng(1)
+    h, steps = 0.1, 5
+    q, v, a, jerk = [rng.standard_normal(2)], [rng.standard_normal(2)], [rng.standard_normal(2)], rng.standard_normal((5, 2))
+    for j in jerk:
+        q.append(q[-1] + h * v[-1] + h**2 / 2 * a[-1] + h**3 / 6 * j)
+        v.append(v[-1] + h * a[-1] + h**2 / 2 * j)
+        a.append(a[-1] + h * j)
+    motion = ArmMotion(h * steps, *map(np.array, (q, v, a)), jerk)
+    times, *sampled = motion.sample(10)
+    for values, stages in zip(sampled, (q, v, a)):
+        np.testing.assert_allclose(values[::10], stages, atol=1e-12)
+    np.testing.assert_allclose(np.gradient(sampled[0], times, axis=0)[1:-1], sampled[1][1:-1], atol=1e-3)
+    slower = motion.slower(2.0)
+    np.testing.assert_allclose(slower.sample(10)[1], sampled[0], atol=1e-12)
+
+
+def test_a_guess_along_a_path_passes_its_ends():
+    path = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
+    guess = along(path, 20, np.ones(2), np.ones(2))
+    np.testing.assert_allclose(guess.q[[0, -1]], path[[0, -1]])
+    assert guess.duration >= 2.0 and (guess.v[[0, -1]] == 0).all()
+

@@ -2,9 +2,9 @@
 
 Robot and obstacles make far more pairs than come near each other. A stage has a few places on every body; which sphere
 of the body and which obstacle a place holds is said in numbers, a `block` and a sphere, with every solve and for
-every stage of its own: the nearest ones along a motion. So the scene may change, and grow, without new machine code, and
-what is far costs nothing. What the places leave out is for a check to find (`Cloud.nearest`), and for `values` at the
-motion that was found to put in.
+every stage of its own: the nearest ones along a motion. So the scene may change, and grow, without new machine code,
+and what is far costs nothing. What the places leave out is for a check to find (`Cloud.nearest`), and for `values` at
+the motion that was found to put in.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Cloud, Scene
+from ...dynamics.algebra.spatial import Transform
 from ...dynamics.free.kinematics import body_poses
 from ...dynamics.free.tree_motion import transforms
 from ...dynamics.shapes.block import BLOCK, FAR_AWAY
@@ -100,7 +101,7 @@ def avoid(problem: Problem, scene: Scene, robot: Cloud, q: ca.SX, margin: float,
     """What `Problem.avoid` does."""
     if not isinstance(scene, Scene):
         raise ProblemError(f"avoid: scene is a {type(scene).__name__}, expected a Scene")
-    if not (np.isscalar(margin) and 0 <= float(margin) < np.inf):
+    if not (isinstance(margin, (int, float)) and 0 <= margin < np.inf):
         raise ProblemError(f"avoid: margin is {margin!r}, expected a distance in m from 0 on")
     spheres = {int(body): int((robot.bodies == body).sum()) for body in sorted(set(robot.bodies)) if body >= 0}
     places = tuple(body for body, count in spheres.items() for _ in range(places_on(count)))
@@ -123,12 +124,12 @@ def places_on(spheres: int) -> int:
     return int(np.clip(np.ceil(spheres / 4), 2, 6))
 
 
-def _to_block(pose, numbers: ca.SX) -> ca.SX:
+def _to_block(pose: Transform, numbers: ca.SX) -> ca.SX:
     centre = pose.p + pose.inward(numbers[BLOCK : BLOCK + 3])
-    return point_to_block(centre, numbers[:BLOCK]) - numbers[BLOCK + 3]
+    return ca.SX(point_to_block(centre, numbers[:BLOCK])) - numbers[BLOCK + 3]
 
 
-def _between(poses, pair: tuple[int, int], numbers: ca.SX) -> ca.SX:
+def _between(poses: list[Transform], pair: tuple[int, int], numbers: ca.SX) -> ca.SX:
     ends = []
     for body, centre in zip(pair, (numbers[0:3], numbers[3:6])):
         ends.append(centre if body < 0 else poses[body].p + poses[body].inward(centre))

@@ -40,7 +40,7 @@ def reach(
     if position is not None:
         error = p - _shaped(f"reach: position of '{link}'", position, (3, 1))
         if along is not None:
-            error = _across(f"reach: along of '{link}'", along) @ error
+            error = ca.SX(_across(f"reach: along of '{link}'", along)) @ error
         _within(problem, f"{link} position", error, tolerance, at)
     if rotation is not None:
         wanted = _shaped(f"reach: rotation of '{link}'", rotation, (3, 3))
@@ -48,9 +48,9 @@ def reach(
             _check_rotation(link, np.array(ca.DM(wanted)))
         _within(problem, f"{link} rotation", rotation_error(wanted.T @ R), angle, at)
     if pointing is not None:
-        axis = R @ _unit(f"reach: axis of '{link}'", pointing[0])
+        axis = R @ ca.SX(_unit(f"reach: axis of '{link}'", pointing[0]))
         direction = _unit(f"reach: direction of '{link}'", pointing[1])
-        _within(problem, f"{link} pointing", _across("", direction) @ axis, angle, at)
+        _within(problem, f"{link} pointing", ca.SX(_across("", direction)) @ axis, angle, at)
         problem.constrain(f"{link} pointing this way", ca.dot(direction, axis), lower=0, at=at)
 
 
@@ -58,7 +58,7 @@ def keep_upright(
     problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: str | int | slice
 ) -> None:
     """What `Problem.keep_upright` does."""
-    if not (np.isscalar(angle) and 0 < float(angle) <= np.pi):
+    if not (isinstance(angle, (int, float)) and 0 < angle <= np.pi):
         raise ProblemError(f"keep_upright: angle is {angle!r}, expected one of more than 0 and at most pi, in rad")
     R, _ = _pose(problem, "keep_upright", link)
     leaning = ca.dot(_unit("keep_upright: up", up), R @ _unit("keep_upright: axis", axis))
@@ -89,7 +89,7 @@ def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
 
 
 def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: str | int | slice) -> None:
-    if not (np.isscalar(tolerance) and 0 <= float(tolerance) < np.inf):
+    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < np.inf):
         raise ProblemError(f"reach: the tolerance of {name} is {tolerance!r}, expected a number from 0 on")
     if tolerance == 0:
         problem.constrain(name, error, equals=0, at=at)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from casadi import sumsqr
@@ -38,13 +39,14 @@ def configurations(model: Model, goal: ToolGoal, near: np.ndarray, tries: int, s
     starts, as they are found.
     """
     solver = _solver(model, goal.link, goal.rotation is not None, float(goal.tolerance), float(goal.angle))
-    numbers = {"position": _numbers("position", goal.position, 3), "near": near}
+    numbers: dict[str, Any] = {"position": _numbers("position", goal.position, 3), "near": near}
     if goal.rotation is not None:
         rotation = _numbers("rotation", goal.rotation, 9).reshape(3, 3)
         if abs(rotation.T @ rotation - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
             raise ProblemError(f"ToolGoal: rotation of '{goal.link}' is no rotation matrix, expected one (3, 3)")
         numbers["rotation"] = rotation.T.ravel()  # SX is read column after column
-    rng, found = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    found: list[np.ndarray] = []
     for number in range(tries):
         start = near if number == 0 else model.random_configuration(rng)
         answer = solver.solve(guess={"q": start}, settings=Settings(tolerance=1e-8, iterations=60), **numbers)

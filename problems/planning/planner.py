@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -166,8 +167,9 @@ class Planner:
         yield "straight", np.array([start, goal])
         rng = np.random.default_rng(seed)
         for number in range(seeds - 1):
-            yield f"through random point {number + 1}", np.array(
-                [start, self.stated.cloud.model.random_configuration(rng), goal]
+            yield (
+                f"through random point {number + 1}",
+                np.array([start, self.stated.cloud.model.random_configuration(rng), goal]),
             )
 
     def _motion(
@@ -202,8 +204,8 @@ class Planner:
         self, motion: ArmMotion, start: np.ndarray, goal: np.ndarray, scene: Scene, extra: np.ndarray
     ) -> Solution:
         avoidance = self.stated.avoidance
-        near = avoidance.values(motion.q, scene, extra)
-        guess = {"q": motion.q, "v": motion.v, "a": motion.a, "duration": motion.duration}
+        near: dict[str, Any] = {**avoidance.values(motion.q, scene, extra)}
+        guess: dict[str, Any] = {"q": motion.q, "v": motion.v, "a": motion.a, "duration": motion.duration}
         if self.stated.smooth:
             guess["jerk"] = motion.jerk
         return self.stated.solver.solve(guess=guess, settings=SETTINGS, start=start, goal=goal, **near)

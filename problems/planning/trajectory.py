@@ -46,9 +46,7 @@ class ArmMotion:
 
     def slower(self, factor: float) -> ArmMotion:
         """The same way in a duration that is longer by a factor."""
-        return ArmMotion(
-            self.duration * factor, self.q, self.v / factor, self.a / factor**2, self.jerk / factor**3
-        )
+        return ArmMotion(self.duration * factor, self.q, self.v / factor, self.a / factor**2, self.jerk / factor**3)
 
 
 def along(path: np.ndarray, steps: int, velocity: np.ndarray, acceleration: np.ndarray) -> ArmMotion:

@@ -67,7 +67,7 @@ def test_a_tool_is_kept_upright(arm):
     start = np.array([-0.6, 0.6, 0.0, 0.9, 0.0, np.pi - 1.5])
     ocp.constrain("start", q, equals=start, at="start")
     R, p = arm.link_pose(start, "tool")
-    ocp.reach("tool", position=p + [0.0, 0.3, 0.1])
+    ocp.reach("tool", position=p + np.array([0.0, 0.3, 0.1]))
     ocp.keep_upright("tool", angle=0.2, up=R[:, 2])
     solution = ocp.build().solve(guess={"q": start})
     assert solution.status == "solved"
@@ -87,7 +87,8 @@ def test_an_obstacle_is_avoided_and_may_move_without_a_build(arm):
     line = start + (goal - start) * np.linspace(0, 1, 13)[:, None]
     assert cloud.nearest(line, scene).distance.min() < 0
     guess = {"q": line + 0.2 * np.sin(np.linspace(0, np.pi, 13))[:, None] * np.eye(6)[1]}
-    for around in (scene, ts.Scene().sphere("ball", 0.1, (0.45, 0.0, 0.5)).box("shelf", (0.2, 0.2, 0.02), (0.3, 0, 0.9))):
+    other = ts.Scene().sphere("ball", 0.1, (0.45, 0.0, 0.5)).box("shelf", (0.2, 0.2, 0.02), (0.3, 0, 0.9))
+    for around in (scene, other):
         solution = solver.solve(guess=guess, **avoidance.values(guess["q"], around))
         again = solver.solve(guess=solution, **avoidance.values(solution.q, around))
         assert again.status == "solved"

@@ -49,8 +49,8 @@ def holds(arm, plan, limits):
     assert (q >= arm.q_lower - 1e-6).all() and (q <= arm.q_upper + 1e-6).all()
     for values, limit in ((v, limits.velocity), (a, limits.acceleration), (tau, limits.torque)):
         assert (abs(values) <= limit * (1 + 1e-5)).all()
-    moved = q[0] + np.concatenate([[np.zeros(arm.nq)], np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(times)[:, None], axis=0)])
-    np.testing.assert_allclose(moved, q, atol=2e-3)
+    ways = np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(times)[:, None], axis=0)
+    np.testing.assert_allclose(q[0] + ways, q[1:], atol=2e-3)
 
 
 def test_a_plan_around_a_post(arm):
@@ -127,7 +127,8 @@ def test_misuse_is_a_sentence(arm, arguments, sentence):
 def test_a_sampled_motion_is_its_polynomials():
     rng = np.random.default_rng(1)
     h, steps = 0.1, 5
-    q, v, a, jerk = [rng.standard_normal(2)], [rng.standard_normal(2)], [rng.standard_normal(2)], rng.standard_normal((5, 2))
+    q, v, a = ([rng.standard_normal(2)] for _ in range(3))
+    jerk = rng.standard_normal((5, 2))
     for j in jerk:
         q.append(q[-1] + h * v[-1] + h**2 / 2 * a[-1] + h**3 / 6 * j)
         v.append(v[-1] + h * a[-1] + h**2 / 2 * j)
@@ -146,4 +147,3 @@ def test_a_guess_along_a_path_passes_its_ends():
     guess = along(path, 20, np.ones(2), np.ones(2))
     np.testing.assert_allclose(guess.q[[0, -1]], path[[0, -1]])
     assert guess.duration >= 2.0 and (guess.v[[0, -1]] == 0).all()
-

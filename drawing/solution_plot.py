@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..ocp.answer.phase_motion import Motion
+    from ..ocp.answer.phase_solution import PhaseSolution
     from ..ocp.answer.solution import Solution
 
 ROOM = 0.35  # a limit is drawn if its entry comes as near as this share of the picture's range
@@ -43,28 +43,28 @@ def plot(solution: Solution, path: str | Path | None = None, show: bool = False)
 
 def _variables(solution: Solution) -> dict[str, bool]:
     """The names of states, then of controls, of all phases; whether each is a control."""
-    spans = solution.layout.phases
-    states = {c.name: False for span in spans for c in span.states if not (span.free_duration and c.name == "duration")}
-    return {**states, **{c.name: True for span in spans for c in span.controls}}
+    phases = solution.layout.phases
+    states = {v.name: False for phase in phases for v in phase.states[phase.free_duration :]}
+    return {**states, **{v.name: True for phase in phases for v in phase.controls}}
 
 
 def _draw_variable(axes: Axes, solution: Solution, name: str, is_control: bool) -> None:
     """One line an entry, phase by phase; controls, constant on a step, as stairs. Limits dashed, in the colour of their
     entry.
     """
-    motions = [motion for motion in solution.phases.values() if name in motion.trajectories]
-    values = [np.vstack([m[name], m[name][-1:]]) if is_control else m[name] for m in motions]
+    phases = [phase for phase in solution.phases.values() if name in phase.trajectories]
+    values = [np.vstack([p[name], p[name][-1:]]) if is_control else p[name] for p in phases]
     low, high = min(float(v.min()) for v in values), max(float(v.max()) for v in values)
     room = ROOM * max(high - low, 1e-3 * max(abs(low), abs(high)), 1e-9)
     far, size = 0, max(v.shape[1] for v in values)
-    for motion, lines in zip(motions, values):
+    for phase, lines in zip(phases, values):
         for i in range(lines.shape[1]):
             axes.plot(
-                motion.times, lines[:, i], color=COLOURS[i % len(COLOURS)], lw=1.6,
-                label=f"{i}" if size > 1 and motion is motions[0] else None,
+                phase.times, lines[:, i], color=COLOURS[i % len(COLOURS)], lw=1.6,
+                label=f"{i}" if size > 1 and phase is phases[0] else None,
                 drawstyle="steps-post" if is_control else None,
             )  # fmt: skip
-        far += _draw_limits(axes, motion, name, lines, room)
+        far += _draw_limits(axes, phase, name, lines, room)
     style(axes, f"{'control' if is_control else 'state'} {name}", _time_label(solution))
     _draw_borders(axes, solution)
     if far:
@@ -73,27 +73,27 @@ def _draw_variable(axes: Axes, solution: Solution, name: str, is_control: bool) 
         axes.legend(ncols=1, fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.2)
 
 
-def _draw_limits(axes: Axes, motion: Motion, name: str, lines: np.ndarray, room: float) -> int:
+def _draw_limits(axes: Axes, phase: PhaseSolution, name: str, lines: np.ndarray, room: float) -> int:
     """The limits near the lines, over the time of the phase; returns how many are not drawn."""
-    column = next(c for c in [*motion.span.states, *motion.span.controls] if c.name == name)
-    entries = column.manifold.plain
-    limits = {
-        (side[j], i)
-        for side in (column.lower, column.upper)
-        for i, j in zip(entries, column.manifold.plain_coordinates)
-        if np.isfinite(side[j])
-    }
+    manifold = next(v for v in [*phase.phase.states, *phase.phase.controls] if v.name == name).manifold
+    limits = phase.limits[name]
+    known = [
+        (side[:, j], i)
+        for side in (limits.lower, limits.upper)
+        for i, j in zip(manifold.plain, manifold.plain_coordinates)
+        if np.isfinite(side[:, j]).any()
+    ]
     nearest, farthest = lines.min(axis=0) - room, lines.max(axis=0) + room
-    seen = [(bound, i) for bound, i in limits if nearest[i] <= bound <= farthest[i]]
-    for bound, i in seen:
+    seen = [(limit, i) for limit, i in known if ((nearest[i] <= limit) & (limit <= farthest[i])).any()]
+    for limit, i in seen:
         dashed: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
-        axes.plot(motion.times[[0, -1]], [bound, bound], **dashed)
-    return len(limits) - len(seen)
+        axes.plot(phase.times, np.append(limit, limit[-1:])[: len(phase.times)], **dashed)
+    return len(known) - len(seen)
 
 
 def _draw_borders(axes: Axes, solution: Solution) -> None:
     """A thin line where a phase begins."""
-    for begin in {float(motion.times[0]) for motion in list(solution.phases.values())[1:]}:
+    for begin in {float(phase.times[0]) for phase in list(solution.phases.values())[1:]}:
         axes.axvline(begin, color="0.75", lw=0.8, zorder=0)
 
 
@@ -107,8 +107,8 @@ def _draw_activity(axes: Axes, solution: Solution) -> None:
         axes.text(0.5, 0.5, "no limit is at work", transform=axes.transAxes, ha="center", va="center", color="0.5")
         axes.set_yticks([])
         return
-    for motion, name, line in pressed:
-        times, row = motion.times, names.index(name)
+    for phase, name, line in pressed:
+        times, row = phase.times, names.index(name)
         half = 0.5 * (times[1] - times[0])
         edges = np.append(times - half, times[-1] + half)
         axes.pcolormesh(edges, [row, row + 1], line[None], cmap="RdBu_r", vmin=-1, vmax=1, rasterized=True)
@@ -119,27 +119,27 @@ def _draw_activity(axes: Axes, solution: Solution) -> None:
     axes.set_ylim(len(names), 0)
 
 
-def _pressed(solution: Solution) -> list[tuple[Motion, str, np.ndarray]]:
+def _pressed(solution: Solution) -> list[tuple[PhaseSolution, str, np.ndarray]]:
     """Phase, name and multipliers (stages,), as roots of their share of the row's largest, of what is pressed on."""
     found = []
-    for motion in solution.phases.values():
-        pieces = [piece for piece in solution.layout.pieces if piece.phase == motion.index]
-        loose = dict.fromkeys(piece.name for piece in pieces if piece.kind == "inequality")
-        before = f"{motion.name}: " if len(solution.phases) > 1 else ""
-        for name, c in [*motion.limits.items(), *((name, motion.constraints[name]) for name in loose)]:
+    for phase in solution.phases.values():
+        here = [rows for rows in solution.layout.constraints if rows.phase == phase.index]
+        loose = dict.fromkeys(rows.name for rows in here if rows.kind == "inequality")
+        before = f"{phase.name}: " if len(solution.phases) > 1 else ""
+        for name, c in [*phase.limits.items(), *((name, phase.constraints[name]) for name in loose)]:
             # At a solution either the multiplier or the distance is all but zero.
             distance = np.where(c.multipliers > 0, c.upper - c.values, c.values - c.lower)
             pressed = np.where((np.abs(c.multipliers) > distance) & (c.lower < c.upper), c.multipliers, 0.0)
             for row in range(pressed.shape[1]):
                 strongest = float(np.abs(pressed[:, row]).max())
                 if strongest > 0:
-                    line = np.full(motion.span.steps + 1, np.nan)
+                    line = np.full(phase.phase.steps + 1, np.nan)
                     share = pressed[:, row] / strongest
                     line[c.stages] = np.sign(share) * np.sqrt(np.abs(share))
                     label = f"{before}{name} {row}" if pressed.shape[1] > 1 else f"{before}{name}"
-                    found.append((strongest, motion, label, line))
+                    found.append((strongest, phase, label, line))
     kept = {id(line) for *_, line in sorted(found, key=lambda each: -each[0])[:ROWS]}
-    return [(motion, label, line) for _, motion, label, line in found if id(line) in kept]
+    return [(phase, label, line) for _, phase, label, line in found if id(line) in kept]
 
 
 def _draw_convergence(axes: Axes, solution: Solution) -> None:
@@ -156,5 +156,5 @@ def _draw_convergence(axes: Axes, solution: Solution) -> None:
 
 
 def _time_label(solution: Solution) -> str:
-    stated = all(span.step is not None or span.free_duration for span in solution.layout.phases)
+    stated = all(phase.step is not None or phase.free_duration for phase in solution.layout.phases)
     return "time [s]" if stated else "stage"

@@ -37,7 +37,6 @@ class Judge:
 
     def __init__(self, solver: Solver, seconds: float):
         self.program = program = assemble(solver.transcription, solver.layout)
-        self.limits = solver.layout.along_z("lower"), solver.layout.along_z("upper")
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         options = {"expand": True, "print_time": False, "error_on_fail": False}
         self.ipopt = ca.nlpsol("judge", "ipopt", nlp, {**options, "ipopt": {**OPTIONS, "max_wall_time": seconds}})
@@ -48,16 +47,16 @@ class Judge:
 
     def resolve(self, solution: Solution) -> Verdict:
         """What IPOPT makes of the answer and its multipliers."""
-        program, point = self.program, solution.point
+        program, point, limits = self.program, solution.point, solution.limit_vectors
         found = self.ipopt(
             x0=point.z,
-            p=np.concatenate([point.parameters, point.of_stages]),
+            p=np.concatenate([point.shared_parameters, point.stage_parameters]),
             lam_x0=point.w,
-            lam_g0=np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places],
-            lbx=self.limits[0],
-            ubx=self.limits[1],
-            lbg=program.lower,
-            ubg=program.upper,
+            lam_g0=program.signs * point.y[program.places],
+            lbx=limits.z_lower,
+            ubx=limits.z_upper,
+            lbg=limits.y_lower[program.places],
+            ubg=limits.y_upper[program.places],
         )
         if not self.ipopt.stats()["success"]:
             return Verdict()

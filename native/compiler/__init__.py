@@ -1,9 +1,9 @@
 """The compiler: a CasADi SX function becomes machine code in memory, one lane per sample.
 
-The way of a function: `recording` -> `program` (fused operations) -> `residence` (where each value lives, cut
-into pieces) -> `lowering` and `vector_math` (LLVM IR) -> `driver` (the entry point and its calling convention) ->
-`engine` (object code, addresses) and `object_cache` (object code on disk) -> `compiled_function` (what the
-user calls).
+The way of a function: `recording` -> `straight_line_code` (fused operations) -> `register_plan` (where each value
+lives, cut into pieces) -> `lowering` and `vector_math` (LLVM IR) -> `driver` (the entry point and its calling
+convention) -> `engine` (object code, addresses) and `object_cache` (object code on disk) -> `compiled_function` (what
+the user calls).
 """
 
 from ...errors import CompileError

@@ -14,9 +14,9 @@ from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
 from .lowering import Lowering
 from .object_cache import ObjectCache, default_folder
-from .program import contract, without_unused
 from .recording import expanded, record
 from .register_plan import plan
+from .straight_line_code import contract, without_unused
 from .vector_math import definitions
 
 LANES = (1, 2, 4, 8)

@@ -8,8 +8,8 @@ saved, nothing lost.
 
 from collections.abc import Callable
 
-from .program import Program
-from .register_plan import Step
+from .register_plan import PlannedOperation
+from .straight_line_code import StraightLineCode
 from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
 
 OPERATIONS_PER_LABEL = 20
@@ -81,7 +81,7 @@ def _intrinsic_declarations(lanes: int) -> str:
 class Lowering:
     """Turns pieces into modules for vectors of one width."""
 
-    def __init__(self, program: Program, lanes: int) -> None:
+    def __init__(self, program: StraightLineCode, lanes: int) -> None:
         self.program = program
         self.lanes = lanes
         self.templates = {name: text.format for name, text in _templates(lanes).items()}
@@ -94,7 +94,7 @@ class Lowering:
             ]
         )
 
-    def module(self, index: int, piece: list[Step]) -> str:
+    def module(self, index: int, piece: list[PlannedOperation]) -> str:
         """The module that defines `piece_<index>`."""
         V, alignment = vector_type(self.lanes), 8 * self.lanes
         operations, arguments = self.program.operations, self.program.arguments

@@ -11,7 +11,7 @@ from functools import cache
 import casadi as ca
 
 from ...errors import CompileError
-from .program import LEAVES, Program, bits_of
+from .straight_line_code import LEAVES, StraightLineCode, bits_of
 
 _SAME_NAME = (
     "add sub mul div neg exp log pow sqrt tan asin acos atan lt le eq ne not and or floor ceil fmod fabs "
@@ -38,7 +38,7 @@ def _inverse_error_function() -> ca.Function:
 
 class _Recorder:
     def __init__(self) -> None:
-        self.program = Program()
+        self.program = StraightLineCode()
         self._known: dict[tuple[str, tuple[int, ...]], int] = {}
         self._rewrite: dict[int, Callable[..., int]] = {
             ca.OP_SQ: lambda x: self.value("mul", x, x),
@@ -137,7 +137,7 @@ def expanded(function: ca.Function) -> ca.Function:
         ) from error
 
 
-def record(function: ca.Function) -> Program:
+def record(function: ca.Function) -> StraightLineCode:
     """The program of an SX function; its inputs and outputs are counted through, nonzero after nonzero."""
     recorder = _Recorder()
     inputs, place = [], 0

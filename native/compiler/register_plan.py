@@ -9,7 +9,7 @@ the speed of the code, and keeps compile time linear in the length of the progra
 
 from dataclasses import dataclass, replace
 
-from .program import LEAVES, Program
+from .straight_line_code import LEAVES, StraightLineCode
 from .vector_math import CALLS
 
 OPERATIONS_PER_PIECE = 3000
@@ -42,7 +42,7 @@ class Frame:
 
 
 @dataclass
-class Step:
+class PlannedOperation:
     """One operation: values to load from their slots before it, and slots its result is stored to."""
 
     value: int
@@ -50,7 +50,9 @@ class Step:
     stores: list[int]
 
 
-def plan(program: Program, inputs: int, outputs: int, registers: int) -> tuple[Frame, list[list[Step]]]:
+def plan(
+    program: StraightLineCode, inputs: int, outputs: int, registers: int
+) -> tuple[Frame, list[list[PlannedOperation]]]:
     """The frame, and the program as pieces of steps that keep at most `registers` values in registers."""
     order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
     pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
@@ -60,7 +62,7 @@ def plan(program: Program, inputs: int, outputs: int, registers: int) -> tuple[F
     return replace(frame, spilled=slots_for_spilled), steps
 
 
-def _uses(program: Program, pieces: list[list[int]]) -> list[list[int]]:
+def _uses(program: StraightLineCode, pieces: list[list[int]]) -> list[list[int]]:
     """For each value the times at which it is an argument, last first."""
     uses: list[list[int]] = [[] for _ in range(len(program))]
     time = sum(map(len, pieces))
@@ -72,7 +74,7 @@ def _uses(program: Program, pieces: list[list[int]]) -> list[list[int]]:
     return uses
 
 
-def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[list[list[int]], set[int]]:
+def _reside(program: StraightLineCode, pieces: list[list[int]], registers: int) -> tuple[list[list[int]], set[int]]:
     """The values to load before each operation, and those that leave the registers before their last use."""
     pending = _uses(program, pieces)
     loads: list[list[int]] = []
@@ -104,7 +106,7 @@ def _reside(program: Program, pieces: list[list[int]], registers: int) -> tuple[
     return loads, spilled
 
 
-def _fixed_slots(program: Program, frame: Frame) -> dict[int, int]:
+def _fixed_slots(program: StraightLineCode, frame: Frame) -> dict[int, int]:
     """The slots of constants, inputs and outputs (of a value that is several outputs, one of them)."""
     slots: dict[int, int] = {}
     for k, operation in enumerate(program.operations):
@@ -118,8 +120,8 @@ def _fixed_slots(program: Program, frame: Frame) -> dict[int, int]:
 
 
 def _assign_slots(
-    program: Program, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
-) -> tuple[list[list[Step]], int]:
+    program: StraightLineCode, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
+) -> tuple[list[list[PlannedOperation]], int]:
     """The steps, and how many slots the spilled values share, each as long as it will be loaded again."""
     slots = _fixed_slots(program, frame)
     stores: dict[int, list[int]] = {}
@@ -128,12 +130,12 @@ def _assign_slots(
     last_load = {value: time for time, values in enumerate(loads) for value in values}
     free: list[int] = []
     untouched = first_spilled = frame.first_spilled
-    steps: list[list[Step]] = []
+    steps: list[list[PlannedOperation]] = []
     time = 0
     for piece in pieces:
         steps.append([])
         for k in piece:
-            step = Step(k, [(value, slots[value]) for value in loads[time]], stores.get(k, []))
+            step = PlannedOperation(k, [(value, slots[value]) for value in loads[time]], stores.get(k, []))
             free += [slot for value, slot in step.loads if slot >= first_spilled and last_load[value] == time]
             if k in spilled and k not in slots:
                 if not free:

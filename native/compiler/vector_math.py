@@ -11,7 +11,7 @@ import ctypes
 import sys
 from functools import cache
 
-from .program import bits_of
+from .straight_line_code import bits_of
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (

@@ -15,30 +15,31 @@ from ..statement.variables import same
 
 if TYPE_CHECKING:
     from ...dynamics import Model
+    from ..solve.solver import Solver
     from ..statement.problem import Problem
-    from .phase_motion import Motion
+    from .phase_solution import PhaseSolution
     from .solution import Solution
 
 
 def animate(solution: Solution, path: str | Path, model: Model | None, q: str | None, last: str | None) -> Path:
     """What `Solution.animate` does."""
-    motions = solution.branch(last)
+    phases = solution.branch(last)
     if model is None or q is None:
-        found = {} if solution.solver is None else _robots(solution.solver, motions)
+        found = {} if solution.solver is None else _robots(solution.solver, phases)
         wanted = [name for name, robot in found.items() if model in (None, robot) and q in (None, name)]
         if model is None and len(wanted) != 1:
             why = f"there are several robots, {', '.join(wanted)}" if wanted else "no robot is known by this solution"
             raise ProblemError(f"animate: {why}, expected animate(path, model, q=...)")
         model, q = model or found[wanted[0]], q or (wanted[0] if wanted else "q")
-    times, trajectory = _trajectory(motions, model, q)
+    times, trajectory = _trajectory(phases, model, q)
     return draw(model, times, trajectory, path, f"{model.name}: {solution.status}, objective {solution.objective:.6g}")
 
 
-def _robots(solver, motions: list[Motion]) -> dict[str, Model]:
+def _robots(solver: Solver, phases: list[PhaseSolution]) -> dict[str, Model]:
     """The robots whose configurations are states, by the states' names."""
     found: dict[str, Model] = {}
-    for motion in motions:
-        found |= robots(solver.transcription.phases[motion.index].problem)
+    for phase in phases:
+        found |= robots(solver.transcription.phases[phase.index].problem)
     return found
 
 
@@ -53,14 +54,14 @@ def robots(problem: Problem) -> dict[str, Model]:
     return found
 
 
-def _trajectory(motions: list[Motion], model: Model, q: str) -> tuple[np.ndarray, np.ndarray]:
+def _trajectory(phases: list[PhaseSolution], model: Model, q: str) -> tuple[np.ndarray, np.ndarray]:
     """Times (n,) and configurations (n, nq), one phase after another."""
-    found = [motion for motion in motions if q in motion.trajectories]
-    sizes = {motion[q].shape[1] for motion in found}
+    found = [phase for phase in phases if q in phase.trajectories]
+    sizes = {phase[q].shape[1] for phase in found}
     if sizes != {model.nq}:
         what = f"has {sizes.pop()} entries" if sizes else "is not there"
         raise ProblemError(f"animate: '{q}' {what}, expected the {model.nq} coordinates of '{model.name}'; give q=")
-    trajectory = np.vstack([motion[q] for motion in found])
+    trajectory = np.vstack([phase[q] for phase in found])
     if not np.isfinite(trajectory).all():
         raise ProblemError(f"animate: '{q}' has an entry that is not finite, expected numbers")
-    return np.concatenate([motion.times for motion in found]), trajectory
+    return np.concatenate([phase.times for phase in found]), trajectory

@@ -9,18 +9,23 @@ import json
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ...errors import ProblemError
 from ..solve.kkt import Measured, Point, Residual
-from ..stages.layout import Column, Layout, Piece, Span
+from ..stages.layout import ConstraintRows, Layout, PhaseLayout, VariableLayout
+from ..stages.limit_vectors import LimitVectors
+from ..statement.terms import Kind
 from .diagnosis import Fault
 from .iteration import Iteration
-from .solution import ADVICE, Solution, Statistics
+from .solution import Solution, Statistics
+from .status import Status
 
-FORM, VERSION = "trisweep solution", 3
-POINT = ("z", "y", "w", "parameters", "of_stages")
+FORM, VERSION = "trisweep solution", 4
+POINT = ("z", "y", "w", "shared_parameters", "stage_parameters")
+LIMITS = ("z_lower", "z_upper", "y_lower", "y_upper")
 MEASURED = ("rows", "stationarity", "outside_rows", "outside_bounds", "complementarity")
 
 
@@ -42,6 +47,7 @@ def save(solution: Solution, path: str | Path) -> Path:
         "fault": solution.fault and asdict(solution.fault),
     }
     arrays = {name: getattr(solution.point, name) for name in POINT}
+    arrays |= {name: getattr(solution.limit_vectors, name) for name in LIMITS}
     arrays |= {f"measured_{name}": getattr(solution.measured, name) for name in MEASURED}
     arrays |= {f"gains_{i}": gains for i, gains in enumerate(solution.all_gains)}
     with path.open("wb") as file:
@@ -70,21 +76,23 @@ def load(path: str | Path) -> Solution:
         raise ProblemError(f"load: '{path}' is damaged ({error}), expected a file that Solution.save wrote") from None
 
 
-def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
+def _solution(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Solution:
     layout = _layout(header["layout"])
     point = Point(**{name: arrays[name] for name in POINT})
     if point.z.shape != (layout.size_z,) or point.y.shape != (layout.size_y,) or point.w.shape != point.z.shape:
         raise ValueError("its vectors do not fit its layout")
+    limits = LimitVectors(**{name: arrays[name] for name in LIMITS})
+    if limits.z_lower.shape != point.z.shape or limits.y_lower.shape != point.y.shape:
+        raise ValueError("its limits do not fit its layout")
     measured = {name: arrays[f"measured_{name}"] for name in MEASURED}
     residuals = {name: Residual(**header[name]) for name in ("residual", "relative")}
-    if header["status"] not in ADVICE:
-        raise ValueError(f"status {header['status']!r}")
     return Solution(
-        status=header["status"],
+        status=Status.named(header["status"]),
         all_gains=tuple(arrays[f"gains_{i}"] for i in range(len(layout.phases))),
         statistics=Statistics(**header["statistics"]),
         tolerance=header["tolerance"],
         layout=layout,
+        limit_vectors=limits,
         point=point,
         measured=Measured(header["objective"], **measured, **residuals),
         records=[Iteration(*record) for record in header["records"]],
@@ -93,15 +101,20 @@ def _solution(header: dict, arrays: dict[str, np.ndarray]) -> Solution:
     )
 
 
-def _layout(plain: dict) -> Layout:
-    def tuples(value):
+def _layout(plain: dict[str, Any]) -> Layout:
+    phases = []
+    for phase in plain["phases"]:
+        for name in ("states", "controls", "parameters"):
+            phase[name] = tuple(VariableLayout(**_with_tuples(variable)) for variable in phase[name])
+        phases.append(PhaseLayout(**phase))
+    rows = [ConstraintRows(**{**_with_tuples(rows), "kind": Kind(rows["kind"])}) for rows in plain["constraints"]]
+    return Layout(tuple(phases), tuple(rows))
+
+
+def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
+    """Fields as they were before they were written: tuples instead of lists."""
+
+    def tuples(value: Any) -> Any:
         return tuple(map(tuples, value)) if isinstance(value, list) else value
 
-    def made(kind: type, values: dict):
-        return kind(**{name: tuples(value) for name, value in values.items()})
-
-    spans = []
-    for span in plain["phases"]:
-        parts = {name: tuple(made(Column, c) for c in span.pop(name)) for name in ("states", "controls", "parameters")}
-        spans.append(Span(**span, **parts))
-    return Layout(tuple(spans), tuple(made(Piece, piece) for piece in plain["pieces"]))
+    return {name: tuples(value) for name, value in values.items()}

@@ -11,9 +11,10 @@ import numpy as np
 
 from ...adjoint import solved
 from ..solve.kkt import Point
-from ..stages.layout import Layout, next_rows
+from ..stages.layout import Layout, dynamics_rows
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
+from ..statement.terms import Kind
 
 if TYPE_CHECKING:
     from ..solve.kkt import Conditions
@@ -60,7 +61,7 @@ def violations(
 ) -> list[Violation]:
     """The worst row of every constraint and variable that misses its limits by more than `above`, worst first."""
     found: dict[tuple[int, str], Violation] = {}
-    names = [span.name if len(layout.phases) > 1 else "" for span in layout.phases]
+    names = [phase.name if len(layout.phases) > 1 else "" for phase in layout.phases]
 
     def note(phase: int, name: str, first_stage: int, rows: tuple[int, ...], amounts: np.ndarray) -> None:
         stage, row = np.unravel_index(np.argmax(amounts), amounts.shape)
@@ -68,10 +69,10 @@ def violations(
         if amount > max(above, found[key].amount if key in found else 0.0):
             found[key] = Violation(name, first_stage + int(stage), rows[row], amount, names[phase])
 
-    for piece in layout.pieces:
-        note(piece.phase, piece.name, piece.stages[0], piece.rows, outside_rows[piece.places])
-    for i, span in enumerate(layout.phases):
-        for name, amounts in span.coordinates(outside_bounds).items():
+    for rows in layout.constraints:
+        note(rows.phase, rows.name, rows.stages[0], rows.rows, outside_rows[rows.places])
+    for i, place in enumerate(layout.phases):
+        for name, amounts in place.coordinates(outside_bounds).items():
             note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts)
     return sorted(found.values(), key=lambda violation: -violation.amount)
 
@@ -79,9 +80,9 @@ def violations(
 def everywhere(layout: Layout) -> list[str]:
     """The equalities that are demanded on every stage of their phase, the last one included."""
     stages: Counter[tuple[int, str]] = Counter()
-    for piece in layout.pieces:
-        if piece.kind == "equality":
-            stages[piece.phase, piece.name] += piece.stages[1] - piece.stages[0]
+    for rows in layout.constraints:
+        if rows.kind is Kind.EQUALITY:
+            stages[rows.phase, rows.name] += rows.stages[1] - rows.stages[0]
     return [name for (phase, name), count in stages.items() if count > layout.phases[phase].steps]
 
 
@@ -90,7 +91,7 @@ def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -
     transcription: Transcription = conditions.transcription
     block = transcription.blocks[at[0]]
     stage, phase = at[1] - block.phase.first, block.phase.problem.name if len(transcription.phases) > 1 else ""
-    everywhere = conditions.inputs(block, point.z, point.parameters, point.of_stages)
+    everywhere = conditions.inputs(block, point)
     here = [part[min(at[1] - block.stages[0], len(part) - 1)] for part in everywhere]
     inputs = block.inputs
     z = ca.vertcat(*inputs[:2])
@@ -115,9 +116,10 @@ def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -
 
 def _parts(block: Block) -> list[tuple[str, ca.SX]]:
     """The terms of a block with their names, every cost and every state's dynamics apart."""
-    parts = [(term.name, term.expression) for term in block.terms if term.kind == "objective"]
-    end = 0
-    for name, size in next_rows(block):
-        parts.append((name, block.next[end : end + size]))
-        end += size
-    return parts + [(term.name, term.expression) for term in [*block.equalities, *block.inequalities]]
+    parts, end = [(term.name, term.expression) for term in block.of(Kind.OBJECTIVE)], 0
+    for step in block.of(Kind.DYNAMICS):
+        for name, size in dynamics_rows(block):
+            parts.append((name, step.expression[end : end + size]))
+            end += size
+    rest = [*block.of(Kind.EQUALITY), *block.of(Kind.INEQUALITY)]
+    return parts + [(term.name, term.expression) for term in rest]

@@ -19,29 +19,19 @@ import numpy as np
 
 from ...errors import ProblemError
 from ..solve.kkt import Measured, Point, Residual
-from ..solve.warm_start import Start
+from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout
+from ..stages.limit_vectors import LimitVectors
 from .diagnosis import Fault, Violation, everywhere, violations
 from .iteration import Iteration
-from .phase_motion import ConstraintValues, Motion
+from .phase_solution import ConstraintValues, PhaseSolution
+from .status import Status
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ...dynamics import Model
     from ..solve.solver import Solver
-
-ADVICE = {
-    "solved": "",
-    "infeasible": "no motion nearby meets all constraints: relax those named, or start from another guess",
-    "iteration limit": "allow more iterations (Settings.iterations), or start from a better guess",
-    "time limit": "allow more seconds (Settings.seconds), or start from a better guess",
-    "interrupted": "the last point is here: solve again with guess=solution to go on",
-    "not finite": "keep the guess away from where the named term is not defined, if need be with limits on variables",
-    "unbounded": "the variables grow without limit while the cost falls: add limits, or a cost on what grows",
-    "not minimal": "first-order conditions hold, but the cost curves down from here: start elsewhere, or add limits",
-    "stalled": "no step improves the point: look for bad scaling, slopes that jump, constraints that repeat each other",
-}
 
 
 @dataclass(frozen=True)
@@ -66,17 +56,19 @@ class Statistics:
 class Solution:
     """What a solve found. States (stages, size) and controls (steps, size) are attributes by their names: `solution.q`;
     `solution["q"]` also reaches a name that this class has for something else. Where a motion has several phases,
-    `solution.phases["flight"]` is a `Motion` with all that belongs to one; what only one of them has needs no more.
+    `solution.phases["flight"]` is a `PhaseSolution` with all that belongs to one; what only one of them has needs no
+    more.
 
-    gains: of every phase, (steps, nu, nx), see `Motion`. records: an Iteration each.
+    gains: of every phase, (steps, nu, nx), see `PhaseSolution`. records: an Iteration each.
     fault: where a function was not finite. doubt: what speaks against the solver's own verdict, where something does.
     """
 
-    status: str
+    status: Status
     all_gains: tuple[np.ndarray, ...]
     statistics: Statistics
     tolerance: float
     layout: Layout
+    limit_vectors: LimitVectors
     point: Point
     measured: Measured
     records: list[Iteration] = field(default_factory=list)
@@ -96,16 +88,17 @@ class Solution:
         return self.measured.residual
 
     @cached_property
-    def phases(self) -> dict[str, Motion]:
+    def phases(self) -> dict[str, PhaseSolution]:
         """Every phase by name, each before those that follow it."""
-        found: list[Motion] = []
-        for i, span in enumerate(self.layout.phases):
-            begin = float(found[span.parent].times[-1]) if span.parent >= 0 else 0.0
-            found.append(Motion(self.layout, i, self.point, self.measured, self.all_gains[i], begin))
-        return {motion.name: motion for motion in found}
+        found: list[PhaseSolution] = []
+        for i, place in enumerate(self.layout.phases):
+            begin = float(found[place.parent].times[-1]) if place.parent >= 0 else 0.0
+            gains = self.all_gains[i]
+            found.append(PhaseSolution(self.layout, i, self.limit_vectors, self.point, self.measured, gains, begin))
+        return {phase.name: phase for phase in found}
 
     def __getitem__(self, name: str) -> np.ndarray:
-        having = [motion for motion in self.phases.values() if name in motion.trajectories]
+        having = [phase for phase in self.phases.values() if name in phase.trajectories]
         if len(having) == 1:
             return having[0].trajectories[name]
         if having:
@@ -124,38 +117,38 @@ class Solution:
         raise AttributeError(f"a Solution has no '{name}'")
 
     def _names(self) -> dict[str, None]:
-        return dict.fromkeys(name for motion in self.phases.values() for name in motion.trajectories)
+        return dict.fromkeys(name for phase in self.phases.values() for name in phase.trajectories)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._names()]
 
-    def branch(self, last: str | None = None) -> list[Motion]:
+    def branch(self, last: str | None = None) -> list[PhaseSolution]:
         """The phases one after another, to the one named `last`; if not named, to the end of the first branch."""
-        motions, spans = list(self.phases.values()), self.layout.phases
+        phases, places = list(self.phases.values()), self.layout.phases
         if last is not None and last not in self.phases:
             raise ProblemError(f"branch: there is no phase '{last}'; the phases are {', '.join(self.phases)}")
-        at = [span.name for span in spans].index(last) if last is not None else 0
-        while last is None and any(span.parent == at for span in spans):
-            at = next(i for i, span in enumerate(spans) if span.parent == at)
-        path = []
+        at = [place.name for place in places].index(last) if last is not None else 0
+        while last is None and any(place.parent == at for place in places):
+            at = next(i for i, place in enumerate(places) if place.parent == at)
+        path: list[PhaseSolution] = []
         while at >= 0:
-            path.insert(0, motions[at])
-            at = spans[at].parent
+            path.insert(0, phases[at])
+            at = places[at].parent
         return path
 
     @property
-    def start(self) -> Start:
+    def warm_start(self) -> WarmStart:
         """The point alone, to start another solve from."""
-        return Start(self.layout, self.point)
+        return WarmStart(self.layout, self.point)
 
-    def shifted(self, steps: int = 1) -> Start:
+    def shifted(self, steps: int = 1) -> WarmStart:
         """The motion from stage `steps` on, its end repeated: the warm start of a receding horizon's next solve."""
-        return self.start.shifted(steps)
+        return self.warm_start.shifted(steps)
 
     # What belongs to a phase, where there is only one.
 
     @property
-    def _motion(self) -> Motion:
+    def _phase(self) -> PhaseSolution:
         if len(self.phases) > 1:
             first = next(iter(self.phases))
             raise ProblemError(f"this motion has the phases {', '.join(self.phases)}: ask one, .phases['{first}']")
@@ -164,55 +157,55 @@ class Solution:
     @property
     def trajectories(self) -> dict[str, np.ndarray]:
         """Every state (stages, size) and control (steps, size) by name."""
-        return self._motion.trajectories
+        return self._phase.trajectories
 
     @property
     def times(self) -> np.ndarray:
         """The time of every stage (stages,), in s; the number of the stage where no step was stated."""
-        return self._motion.times
+        return self._phase.times
 
     @property
     def duration(self) -> float:
         """The time of the last stage, in s; of a tree, the longest."""
-        return max(float(motion.times[-1]) for motion in self.phases.values())
+        return max(float(phase.times[-1]) for phase in self.phases.values())
 
     @property
     def gains(self) -> np.ndarray:
-        """(steps, nu, nx): the feedback about the motion, see `Motion`."""
-        return self._motion.gains
+        """(steps, nu, nx): the feedback about the motion, see `PhaseSolution`."""
+        return self._phase.gains
 
     @property
     def constraints(self) -> dict[str, ConstraintValues]:
         """Every constraint by name; those that make the states follow each other are "dynamics of q" and so on."""
-        return self._motion.constraints
+        return self._phase.constraints
 
     @property
     def multipliers(self) -> dict[str, np.ndarray]:
         """Of every constraint by name: (stages of the constraint, rows)."""
-        return self._motion.multipliers
+        return self._phase.multipliers
 
     @property
     def limits(self) -> dict[str, ConstraintValues]:
         """The limits of every state and control by its name, seen as a constraint on it."""
-        return self._motion.limits
+        return self._phase.limits
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
         """The values the problem was solved for, by name."""
-        return self._motion.parameters
+        return self._phase.parameters
 
     # --- what it says of itself
 
     @property
     def solved(self) -> bool:
-        return self.status == "solved"
+        return self.status is Status.SOLVED
 
     @property
     def advice(self) -> str:
         """One sentence on what to try; empty where there is nothing to."""
-        repeated = everywhere(self.layout) if self.status == "infeasible" else []
+        repeated = everywhere(self.layout) if self.status is Status.INFEASIBLE else []
         hint = f"; '{repeated[0]}' is demanded on every stage: give at= if it is meant for one" if repeated else ""
-        return self.doubt or ADVICE[self.status] + hint
+        return self.doubt or self.status.advice + hint
 
     @cached_property
     def violations(self) -> list[Violation]:
@@ -226,7 +219,7 @@ class Solution:
             raise ProblemError(
                 "check: this solution comes from a file, expected one from a solver; solve again with it as guess"
             )
-        return self.solver.plain_conditions.measure(self.point).residual
+        return self.solver.plain_conditions.measure(self.point, self.limit_vectors).residual
 
     def __repr__(self) -> str:
         return f"<Solution: {self.status}, objective {self.objective:.9g}, {self.statistics.iterations} iterations>"

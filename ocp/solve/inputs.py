@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
-from ..stages.layout import Layout, Span
+from ..stages.layout import Layout, PhaseLayout
+from ..stages.stages import Phase
 from ..stages.transcription import Transcription
-from ..statement.problem import Problem
-from ..statement.variables import Variable
+from ..statement.variables import Free, State, Variable
 from .settings import Settings
-from .warm_start import Start
+from .warm_start import WarmStart
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Inputs:
     """Turns names into vectors for one problem."""
 
     transcription: Transcription
     layout: Layout
 
-    def parameters(self, given: Mapping[str, ArrayLike]) -> tuple[np.ndarray, np.ndarray]:
+    def parameters(self, given: Mapping[str, ArrayLike | Mapping[str, ArrayLike]]) -> tuple[np.ndarray, np.ndarray]:
         """The shared parameters of all phases, and what their stages have of their own, without anchors yet."""
         known = {v.name: None for phase in self.transcription.phases for v in phase.problem.parameters}
         for name in given:
@@ -37,38 +38,40 @@ class Given:
         for name in known:
             if name not in given:
                 raise ProblemError(f"solve: parameter '{name}' has no value; give it as solve({name}=...)")
-        shared, of_stages = [np.zeros(0)], np.zeros(self.layout.size_own)
-        for phase, span in zip(self.transcription.phases, self.layout.phases):
-            values = {v.name: _of_phase(span.name, v.name, given[v.name]) for v in phase.problem.parameters}
+        shared, stage_parameters = [np.zeros(0)], np.zeros(self.layout.size_stage)
+        for phase, place in zip(self.transcription.phases, self.layout.phases):
+            values = {v.name: _of_phase(place.name, v.name, given[v.name]) for v in phase.problem.parameters}
             shared += [_rows(v, values[v.name], 1)[0] for v in phase.problem.parameters if not v.per_stage]
-            own = [_rows(v, values[v.name], span.steps + 1) for v in phase.problem.parameters if v.per_stage]
-            rows = np.hstack([np.zeros((span.steps + 1, 0)), *own])
-            span.of_stages(of_stages)[:, : rows.shape[1]] = rows
-        return np.concatenate(shared), of_stages
+            at, here = 0, place.of_stages(stage_parameters)
+            for v in phase.problem.parameters:
+                if v.per_stage:
+                    here[:, at : at + v.size] = _rows(v, values[v.name], place.steps + 1)
+                    at += v.size
+        return np.concatenate(shared), stage_parameters
 
-    def guess(self, guess: Mapping[str, ArrayLike] | Start | None, of_stages: np.ndarray) -> np.ndarray:
-        """z of a guess; the anchors of its configurations go into of_stages."""
+    def guess(self, guess: Mapping[str, Any] | WarmStart | None, stage_parameters: np.ndarray) -> np.ndarray:
+        """z of a guess; the anchors of its configurations go into the stage parameters."""
         phases = self.transcription.phases
-        known = dict.fromkeys(v.name for phase in phases for v in [*phase.problem.states, *phase.problem.controls])
-        if guess is not None and not isinstance(guess, (Mapping, Start)):
+        known = dict.fromkeys(v.name for phase in phases for v in [*phase.states, *phase.problem.controls])
+        if guess is not None and not isinstance(guess, (Mapping, WarmStart)):
             raise ProblemError(
                 f"solve: guess is a {type(guess).__name__}, expected a Solution or a dictionary of {', '.join(known)}"
             )
         names = {phase.problem.name for phase in phases} if len(phases) > 1 else set()
-        given: dict = guess.guess if isinstance(guess, Start) else dict(guess or {})
+        given = guess.guess if isinstance(guess, WarmStart) else dict(guess or {})
         for name in given:
             if name not in known and name not in names:
                 raise ProblemError(f"solve: guess for '{name}', but the variables are {', '.join(sorted(known))}")
-        z = []
-        for phase, span in zip(phases, self.layout.phases):
-            own = given.get(span.name, {}) if span.name in names else {}
-            theirs = [v.name for v in [*phase.problem.states, *phase.problem.controls]]
+        parts = []
+        for phase, place in zip(phases, self.layout.phases):
+            own = given.get(place.name, {}) if place.name in names else {}
+            theirs = [v.name for v in [*phase.states, *phase.problem.controls]]
             if not isinstance(own, Mapping) or not set(own) <= set(theirs):
-                raise ProblemError(f"solve: guess for the phase '{span.name}' is {own!r}, "
+                raise ProblemError(f"solve: guess for the phase '{place.name}' is {own!r}, "
                                    f"expected a dictionary of its variables {', '.join(theirs)}")  # fmt: skip
             values = {**{name: value for name, value in given.items() if name not in names}, **own}
-            z.append(_guess_of(phase.problem, span, values, of_stages))
-        z = np.concatenate(z)
+            parts.append(_guess_of(phase, place, values, stage_parameters))
+        z = np.concatenate(parts)
         chosen, becomes = self.transcription.choices.T
         z[chosen] = z[becomes]
         return z
@@ -85,26 +88,32 @@ def _of_phase(phase: str, name: str, value: ArrayLike | Mapping[str, ArrayLike])
     return value[phase]
 
 
-def _guess_of(problem: Problem, span: Span, values: Mapping[str, ArrayLike], of_stages: np.ndarray) -> np.ndarray:
-    """A phase's part of z, with nothing chosen yet; anchors go into of_stages."""
-    steps = span.steps
-    u = [_rows(v, values.get(v.name, 0.0), steps) for v in problem.controls]
-    start = {"duration": problem.duration.guess} if problem.held else {}
-    x, at = [], span.own
-    for v in reversed(problem.states):
-        states = _rows(v, values.get(v.name, start.get(v.name, v.manifold.neutral)), steps + 1)
-        coordinates, anchors = v.manifold.cut(states)
-        at -= v.manifold.anchors
-        span.of_stages(of_stages)[:, at : at + v.manifold.anchors] = anchors
-        x.insert(0, coordinates)
-    x = np.hstack(x)
-    body = np.hstack([np.zeros((steps, 0)), *u, x[:-1]])
-    return np.concatenate([body.ravel(), np.zeros(span.chosen), x[-1]])
+def _guess_of(
+    phase: Phase, place: PhaseLayout, values: Mapping[str, ArrayLike], stage_parameters: np.ndarray
+) -> np.ndarray:
+    """A phase's part of z, with nothing chosen yet; anchors go into the stage parameters."""
+    controls = [_rows(v, values.get(v.name, 0.0), place.steps) for v in phase.problem.controls]
+    states, at = [], place.at_anchors
+    for v in phase.states:
+        rows = _rows(v, values.get(v.name, _unguessed(phase, v)), place.steps + 1)
+        coordinates, anchors = v.manifold.cut(rows)
+        place.of_stages(stage_parameters)[:, at : at + v.manifold.anchors] = anchors
+        at += v.manifold.anchors
+        states.append(coordinates)
+    return place.joined(np.hstack([np.zeros((place.steps, 0)), *controls]), np.hstack(states))
+
+
+def _unguessed(phase: Phase, state: State) -> ArrayLike:
+    """Where a state starts that nobody guessed."""
+    duration = phase.problem.duration
+    if state is phase.problem.free_duration and isinstance(duration, Free):
+        return duration.guess
+    return state.manifold.neutral
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     """A value as (count, entries): one for all rows, or a row each; steps may be given a row for the last stage."""
-    size = variable.manifold.size
+    size = variable.entries
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -125,7 +134,7 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     if not np.isfinite(array).all():
         raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")
     result = np.broadcast_to(array, (count, size)).copy()
-    for start, stop in variable.manifold.units:
+    for start, stop in variable.manifold.units if isinstance(variable, State) else ():
         if not (np.linalg.norm(result[:, start:stop], axis=1) > 1e-6).all():
             raise ProblemError(
                 f"solve: '{variable.name}' has zeros at entries {start} to {stop - 1}, "

@@ -20,9 +20,10 @@ import casadi as ca
 import numpy as np
 
 from ..stages.layout import Layout, block_places
+from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from .nonlinear_program import plain_rows
+from ..statement.terms import CONSTRAINTS, Kind
 
 
 class Sample(NamedTuple):
@@ -45,13 +46,13 @@ SLACK = 10.0  # rounding and the order of sums may set two computations of one r
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Where the conditions are asked: z, multipliers y and w, the shared parameters and what the stages have apiece."""
+    """Where the conditions are asked: z, multipliers y and w, the shared parameters and those of the stages."""
 
     z: np.ndarray
     y: np.ndarray
     w: np.ndarray
-    parameters: np.ndarray
-    of_stages: np.ndarray
+    shared_parameters: np.ndarray
+    stage_parameters: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -102,31 +103,29 @@ class Conditions:
         later = range(1, transcription.stages)
         self.x_places = np.concatenate([np.zeros(0, int), *(at[k] + nu[k] + np.arange(nx[k]) for k in later)])
         self.places = [block_places(transcription, block) for block in self.blocks]
-        self.z_limits = layout.along_z("lower"), layout.along_z("upper")
-        self.y_limits = layout.along_y("lower"), layout.along_y("upper")
-        self.kinds = {kind: layout.kind(kind) for kind in ("dynamics", "equality", "inequality")}
 
-    def measure(self, point: Point) -> Measured:
+    def measure(self, point: Point, limits: LimitVectors) -> Measured:
         """The conditions at a point; NaN where a function is not finite."""
         with np.errstate(invalid="ignore", over="ignore"):
-            return self._measure(point)
+            return self._measure(point, limits)
 
-    def _measure(self, point: Point) -> Measured:
+    def _measure(self, point: Point, limits: LimitVectors) -> Measured:
         objective, total = self._evaluate(point)
         g, size_g, size_z = total.rows, _at_least_1(total.row_sizes), _at_least_1(point.z)
         stationarity = np.abs(total.slope + point.w)
-        outside_g, outside_z = _outside(g, *self.y_limits), _outside(point.z, *self.z_limits)
-        loose = self.kinds["inequality"]
-        limits = [side[loose] for side in self.y_limits]
-        of_rows = _complementarity(g[loose], point.y[loose], *limits)
-        of_bounds = _complementarity(point.z, point.w, *self.z_limits)
+        of_z, of_y = (limits.z_lower, limits.z_upper), (limits.y_lower, limits.y_upper)
+        outside_g, outside_z = _outside(g, *of_y), _outside(point.z, *of_z)
+        loose = self.layout.kind(Kind.INEQUALITY)
+        of_loose = limits.y_lower[loose], limits.y_upper[loose]
+        of_rows = _complementarity(g[loose], point.y[loose], *of_loose)
+        of_bounds = _complementarity(point.z, point.w, *of_z)
         complementarity = np.concatenate([of_rows, of_bounds])
         gaps = np.concatenate([
-            _gap(g[loose], point.y[loose], *limits) / size_g[loose], _gap(point.z, point.w, *self.z_limits) / size_z
+            _gap(g[loose], point.y[loose], *of_loose) / size_g[loose], _gap(point.z, point.w, *of_z) / size_z
         ])  # fmt: skip
 
-        def largest(slope, rows, bounds, products) -> Residual:
-            of_kind = [_largest(rows[self.kinds[kind]]) for kind in ("dynamics", "equality", "inequality")]
+        def largest(slope: np.ndarray, rows: np.ndarray, bounds: np.ndarray, products: np.ndarray) -> Residual:
+            of_kind = [_largest(rows[self.layout.kind(kind)]) for kind in CONSTRAINTS]
             return Residual(_largest(slope), *of_kind, _largest(bounds), _largest(products))
 
         residual = largest(stationarity, outside_g, outside_z, complementarity)
@@ -148,12 +147,10 @@ class Conditions:
         for block, places, evaluate in zip(self.blocks, self.places, self.evaluators):
             run = self.transcription.run(block)
             weights = point.y[places]
-            if block.objective is not None:
+            if block.count(Kind.OBJECTIVE):
                 weights = np.hstack([np.ones((len(places), 1)), weights])
-            rows, gradient, row_sizes, slope_sizes = evaluate(
-                self.inputs(block, z, point.parameters, point.of_stages), weights
-            )
-            if block.objective is not None:
+            rows, gradient, row_sizes, slope_sizes = evaluate(self.inputs(block, point), weights)
+            if block.count(Kind.OBJECTIVE):
                 objective += float(rows[:, 0].sum())
                 rows, row_sizes = rows[:, 1:], row_sizes[:, 1:]
             g[places], size_g[places] = rows, row_sizes
@@ -165,21 +162,21 @@ class Conditions:
         size_slope[self.x_places] += np.abs(point.y[later])
         return objective, Sample(g, slope, size_g, size_slope)
 
-    def inputs(self, block: Block, z: np.ndarray, shared: np.ndarray, of_stages: np.ndarray) -> list[np.ndarray]:
+    def inputs(self, block: Block, point: Point) -> list[np.ndarray]:
         """The inputs of a block's functions, a row a stage; the shared parameters are one row."""
         phases, stages = self.transcription.phases, block.stages
-        span = self.layout.phases[phases.index(block.phase)]
-        here = z[self.transcription.run(block)].reshape(len(stages), -1)
-        width = here.shape[1] - span.nx
-        first = stages[0] - span.first
-        own = span.of_stages(of_stages)[first : first + len(stages)]
-        following = np.zeros((len(stages), 0))
-        if block.entering is not None and block.entering.p_next.numel():
+        phase = self.layout.phases[phases.index(block.phase)]
+        here = point.z[self.transcription.run(block)].reshape(len(stages), -1)
+        width = here.shape[1] - phase.nx
+        first = stages[0] - phase.first
+        of_stages = phase.of_stages(point.stage_parameters)[first : first + len(stages)]
+        of_children = np.zeros((len(stages), 0))
+        if block.entering is not None and block.entering.child_parameters.numel():
             entered = self.layout.phases[phases.index(block.entering)]
             first = block.child - entered.first
-            following = entered.of_stages(of_stages)[first : first + len(stages)]
-        common = shared[None, span.at_shared : span.at_shared + span.shared]
-        return [here[:, :width], here[:, width:], common, own, following]
+            of_children = entered.of_stages(point.stage_parameters)[first : first + len(stages)]
+        shared = point.shared_parameters[None, phase.at_shared : phase.at_shared + phase.shared]
+        return [here[:, :width], here[:, width:], shared, of_stages, of_children]
 
 
 def doubt(measured: Measured, tolerance: float) -> str:
@@ -194,30 +191,9 @@ def doubt(measured: Measured, tolerance: float) -> str:
     return ""
 
 
-def compiled_evaluator(functions: tuple[ca.Function, ca.Function], compiled: tuple) -> Evaluator:
-    """A block's rows and slopes by the solver's machine code."""
-    values, derivatives = compiled
-    sparsity = functions[1].sparsity_out(0)
-    at_row, at_column = (np.array(part, dtype=int) for part in sparsity.get_triplet())
-    to_rows, to_columns = (np.zeros((len(at_row), size)) for size in sparsity.shape)
-    to_rows[np.arange(len(at_row)), at_row] = 1.0
-    to_columns[np.arange(len(at_row)), at_column] = 1.0
-
-    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
-        rows = values.batch(*inputs)
-        jacobian, _ = derivatives.batch(*inputs, weights)
-        across, along = jacobian * weights[:, at_row], jacobian * np.hstack(inputs[:2])[:, at_column]
-        return Sample(
-            rows, across @ to_columns, _row_sizes(rows, along @ to_rows, np.abs(along) @ to_rows),
-            np.abs(across) @ to_columns,
-        )  # fmt: skip
-
-    return evaluate
-
-
 def plain_evaluator(block: Block) -> Evaluator:
     """A block's rows and slopes by CasADi alone: its derivatives, its evaluation."""
-    rows, z = plain_rows(block), ca.vertcat(*block.inputs[:2])
+    rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
     weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
     slope = ca.densify(ca.mtimes(jacobian.T, weights))
     slopes, along = ca.fabs(jacobian), ca.mtimes(jacobian, z)
@@ -230,12 +206,12 @@ def plain_evaluator(block: Block) -> Evaluator:
         rows, slope, along, size, slope_sizes = (
             np.array([np.array(sample[i]).ravel() for sample in samples]) for i in range(5)
         )
-        return Sample(rows, slope, _row_sizes(rows, along, size), slope_sizes)
+        return Sample(rows, slope, row_sizes_of(rows, along, size), slope_sizes)
 
     return evaluate
 
 
-def _row_sizes(rows: np.ndarray, along: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def row_sizes_of(rows: np.ndarray, along: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Of rows whose linear terms add up to `along` and have these sizes: with what is left, as one more term."""
     return sizes + np.abs(rows - along)
 

@@ -1,4 +1,4 @@
-"""The same problem through CasADi's IPOPT and FATROP: oracles and rivals, never needed to use Trisweep.
+"""All stages as one nonlinear program of CasADi, for its IPOPT and FATROP: never needed to use Trisweep.
 
 The stages' functions are those of the transcription, evaluated and differentiated by CasADi alone: nothing of the
 compiler, of `adjoint` or of the core has a part in it.
@@ -7,93 +7,91 @@ compiler, of `adjoint` or of the core has a part in it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ...adjoint import solved
 from ..stages.layout import Layout, block_places
 from ..stages.stages import Block, Phase
 from ..stages.transcription import Transcription
+from ..statement.terms import CONSTRAINTS, Kind
 
 
 @dataclass(frozen=True, eq=False)
 class NonlinearProgram:
-    """min f(z), lower <= g(z) <= upper, z all stages' (u, x) in a row; p all parameters.
+    """min f(z) with limits on g(z) and z: all stages' (u, x) in a row; p: all parameters, the shared ones first.
 
-    Rows of g stand stage by stage: next state minus F, equalities, inequalities; `kinds` has "d", "e" or "i" for each,
-    `places` where the row stands in the y of `layout`, whose dynamics have the other sign.
+    Rows of g stand stage by stage: next state minus F, equalities, inequalities. `kinds` has the kind of each, `places`
+    where the row stands in the y of `layout`, whose dynamics have the other sign.
     """
 
     z: ca.MX
     p: ca.MX
     f: ca.MX
     g: ca.MX
-    kinds: np.ndarray
+    kinds: list[Kind]
     places: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+
+    @property
+    def signs(self) -> np.ndarray:
+        """By which a multiplier of a row of g is that of the row in y."""
+        return np.array([-1.0 if kind is Kind.DYNAMICS else 1.0 for kind in self.kinds])
 
 
-def plain_rows(block: Block) -> ca.SX:
-    """The rows of a block as expressions of its inputs, without any node."""
-    return ca.densify(solved(block.rows))
+class Rows(NamedTuple):
+    """Rows of one kind at a stage, and where they stand in y."""
+
+    expression: ca.MX
+    places: np.ndarray
 
 
 def plain_function(block: Block) -> ca.Function:
     """The inputs of a block -> its rows, by CasADi alone."""
-    return ca.Function("rows", block.inputs, [plain_rows(block)])
+    return ca.Function("rows", block.inputs, [block.plain_rows])
 
 
 def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
     """The program of all stages, in the order that FATROP expects."""
-    stages, nx = transcription.stages, transcription.nx
-    z = ca.MX.sym("z", layout.size_z)
-    sizes = [sum(span.shared for span in layout.phases), layout.size_own]
-    p = ca.MX.sym("p", sum(sizes))
-    f, rows = ca.MX(0), [{"d": [], "e": [], "i": []} for _ in range(stages)]
-    limits = [{"d": [], "e": [], "i": []} for _ in range(stages)]
+    nx = transcription.nx
+    z, p, f = ca.MX.sym("z", layout.size_z), ca.MX.sym("p", layout.size_shared + layout.size_stage), ca.MX(0)
+    found: dict[tuple[int, Kind], list[Rows]] = {}
 
     def at(k: int) -> tuple[ca.MX, ca.MX]:
         start, end = map(int, transcription.at_z[k : k + 2])
         return z[start : end - nx[k]], z[end - nx[k] : end]
 
-    def own(phase: Phase, k: int) -> ca.MX:
-        span = layout.phases[transcription.phases.index(phase)]
-        first = sizes[0] + span.at_own + (k - span.first) * span.own
-        return p[first : first + span.own]
+    def stage_parameters(phase: Phase, k: int) -> ca.MX:
+        place = layout.phases[transcription.phases.index(phase)]
+        first = layout.size_shared + place.at_stage + (k - place.first) * place.per_stage
+        return p[first : first + place.per_stage]
 
     for block in transcription.blocks:
         function, places = plain_function(block), block_places(transcription, block)
-        span = layout.phases[transcription.phases.index(block.phase)]
-        shared = p[span.at_shared : span.at_shared + span.shared]
+        place = layout.phases[transcription.phases.index(block.phase)]
+        shared = p[place.at_shared : place.at_shared + place.shared]
+        entering = block.entering
         for i, k in enumerate(block.stages):
-            manifold = block.entering is not None and block.entering.p_next.numel()
-            following = own(block.entering, block.child + i) if manifold else ca.MX(0, 1)
-            out = function(*at(k), shared, own(block.phase, k), following)
-            if block.objective is not None:
+            child = ca.MX(0, 1)
+            if entering is not None and entering.child_parameters.numel():
+                child = stage_parameters(entering, block.child + i)
+            out = function(*at(k), shared, stage_parameters(block.phase, k), child)
+            if block.count(Kind.OBJECTIVE):
                 f, out = f + out[0], out[1:]
             row = 0
-            if block.next is not None:
-                size = block.next.numel()
-                rows[k]["d"].append(at(block.child + i)[1] - out[:size])
-                limits[k]["d"].append((np.zeros(size), np.zeros(size), places[i, :size]))
-                row += size
-            for letter, terms in (("e", block.equalities), ("i", block.inequalities)):
-                for term in terms:
-                    end = row + term.expression.numel()
-                    zero = np.zeros(end - row)
-                    low, high = (zero, zero) if letter == "e" else (term.lower, term.upper)
-                    rows[k][letter].append(out[row:end])
-                    limits[k][letter].append((low, high, places[i, row:end]))
-                    row = end
-    order = [(k, letter, i) for k in range(stages) for letter in "dei" for i in range(len(rows[k][letter]))]
-    pick = [limits[k][letter][i] for k, letter, i in order]
+            for kind in CONSTRAINTS:
+                end = row + block.count(kind)
+                if end > row:
+                    part = at(block.child + i)[1] - out[row:end] if kind is Kind.DYNAMICS else out[row:end]
+                    found.setdefault((k, kind), []).append(Rows(part, places[i, row:end]))
+                row = end
+    stages = range(transcription.stages)
+    order = [(kind, rows) for k in stages for kind in CONSTRAINTS for rows in found.get((k, kind), [])]
     return NonlinearProgram(
-        z, p, f,
-        g=ca.vertcat(*(rows[k][letter][i] for k, letter, i in order)),
-        kinds=np.array([letter for (_, letter, _), (low, _, _) in zip(order, pick) for _ in low]),
-        places=np.concatenate([places for _, _, places in pick]),
-        lower=np.concatenate([low for low, _, _ in pick]),
-        upper=np.concatenate([high for _, high, _ in pick]),
-    )  # fmt: skip
+        z,
+        p,
+        f,
+        g=ca.vertcat(*(rows.expression for _, rows in order)),
+        kinds=[kind for kind, rows in order for _ in rows.places],
+        places=np.concatenate([rows.places for _, rows in order]),
+    )

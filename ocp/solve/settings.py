@@ -7,24 +7,26 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from ...errors import ProblemError
+from ...native import core
 
-BARRIERS = ("monotone", "adaptive")
+BARRIERS = {"monotone": False, "adaptive": True}  # and whether the core chooses mu from iteration to iteration
 MOST_THREADS = 256
+DEFAULT = core.Settings()  # the core's defaults are everybody's: native/src/interior_point/settings.hpp
 
 
 @dataclass(frozen=True)
 class Settings:
     """How hard, how long and from where to solve."""
 
-    tolerance: float = 1e-8  # scaled KKT error of a solution
-    iterations: int = 500  # at most
+    tolerance: float = DEFAULT.tolerance  # scaled KKT error of a solution
+    iterations: int = DEFAULT.iterations  # at most
     seconds: float = np.inf  # at most
-    initial_barrier: float = 0.1  # mu at the start
+    initial_barrier: float = DEFAULT.initial_barrier  # mu at the start
     barrier: str = "monotone"  # or "adaptive": how mu falls
-    threads: int = 1  # that evaluate the functions of the stages; the result does not depend on it
+    threads: int = DEFAULT.threads  # that evaluate the functions of the stages; the result does not depend on it
     log: bool = False  # print the table of iterations as they come
 
-    def __new__(cls, *_, **given) -> Settings:
+    def __new__(cls, *_: object, **given: object) -> Settings:
         known = [part.name for part in fields(cls)]
         for name in given:
             if name not in known:

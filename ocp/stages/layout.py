@@ -1,8 +1,11 @@
 """What stands where in the vectors of a solve.
 
-    z          (u, x) of all stages in a row; the last stage of a phase has what is chosen for those that follow as u
-    y          a multiplier a row: F(u, x) - x of the next stage, in the order of those; equalities, then inequalities
-    of_stages  what every stage has of its own: parameters, then the anchors of states on manifolds
+    z                  (u, x) of all stages in a row; the last stage of a phase has what is chosen for those that
+                       follow as u
+    y                  a multiplier a row: F(u, x) - x of the next stage, in the order of those; equalities;
+                       inequalities
+    shared_parameters  what all stages of a phase share, phase by phase
+    stage_parameters   what every stage has of its own: parameters, then the anchors of states on manifolds
 
 Plain data: it outlives the solver, and goes to a file with the solution.
 """
@@ -12,28 +15,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import chain
 
 import numpy as np
 
 from ..statement.manifold import Manifold
-
-if TYPE_CHECKING:
-    from ..statement.variables import Variable
-    from .stages import Block, Phase
+from ..statement.terms import CONSTRAINTS, Kind
+from ..statement.variables import Control, Parameter, State
+from .stages import Block, Phase
 from .transcription import Transcription
 
 
 @dataclass(frozen=True)
-class Column:
-    """A state, control or parameter: name, number of entries, limits of its coordinates where it has some, and the
-    places of its unit groups.
-    """
+class VariableLayout:
+    """A state, control or parameter: name, number of entries, and the places of its unit groups."""
 
     name: str
     size: int
-    lower: tuple[float, ...] = ()
-    upper: tuple[float, ...] = ()
     per_stage: bool = False
     units: tuple[tuple[int, int], ...] = ()
 
@@ -43,43 +41,50 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Span:
+class PhaseLayout:
     """A phase: its name, steps, the length of one in s (None: free, or not stated), its variables in their order.
 
     first: its first stage. parent: the phase before it, -1 for the first. chosen: the size of what is chosen at its
-    last stage. at_z, at_shared, at_own: where its part starts in z, in the shared parameters and in of_stages.
+    last stage. at_z, at_shared, at_stage: where its part starts in z, in the shared and in the stage parameters.
+    free_duration: whether the first of its states is its duration.
     """
 
     name: str
     steps: int
     step: float | None
-    states: tuple[Column, ...]
-    controls: tuple[Column, ...]
-    parameters: tuple[Column, ...]
+    states: tuple[VariableLayout, ...]
+    controls: tuple[VariableLayout, ...]
+    parameters: tuple[VariableLayout, ...]
     first: int
     parent: int
     chosen: int
     at_z: int
     at_shared: int
-    at_own: int
+    at_stage: int
     free_duration: bool = False
 
     @cached_property
     def nu(self) -> int:
-        return sum(column.size for column in self.controls)
+        return sum(v.size for v in self.controls)
 
     @cached_property
     def nx(self) -> int:
-        return sum(column.manifold.dimension for column in self.states)
+        return sum(v.manifold.dimension for v in self.states)
 
     @cached_property
     def shared(self) -> int:
-        return sum(column.size for column in self.parameters if not column.per_stage)
+        """The number of shared parameters."""
+        return sum(v.size for v in self.parameters if not v.per_stage)
 
     @cached_property
-    def own(self) -> int:
-        """Entries of a stage in of_stages."""
-        return sum(c.size for c in self.parameters if c.per_stage) + sum(c.manifold.anchors for c in self.states)
+    def at_anchors(self) -> int:
+        """Where the anchors start among the parameters of a stage."""
+        return sum(v.size for v in self.parameters if v.per_stage)
+
+    @cached_property
+    def per_stage(self) -> int:
+        """The number of parameters of a stage, anchors included."""
+        return self.at_anchors + sum(v.manifold.anchors for v in self.states)
 
     @cached_property
     def size_z(self) -> int:
@@ -91,56 +96,50 @@ class Span:
         body = here[:end].reshape(self.steps, self.nu + self.nx)
         return body[:, : self.nu], np.vstack([body[:, self.nu :], here[end + self.chosen :]])
 
+    def joined(self, u: np.ndarray, x: np.ndarray, chosen: float = 0.0) -> np.ndarray:
+        """This phase's part of z, of u (steps, nu), x (stages, nx) and one number for all that is chosen."""
+        return np.concatenate([np.hstack([u, x[:-1]]).ravel(), np.full(self.chosen, chosen), x[-1]])
+
     def coordinates(self, z: np.ndarray) -> dict[str, np.ndarray]:
         """Every state (stages, coordinates) and control (steps, size) of a vector along z."""
         u, x = self.cut(z)
-        sizes = [column.manifold.dimension for column in self.states]
+        sizes = [v.manifold.dimension for v in self.states]
         return {**_split(x, self.states, sizes), **_split(u, self.controls)}
 
-    def trajectories(self, z: np.ndarray, of_stages: np.ndarray) -> dict[str, np.ndarray]:
+    def trajectories(self, z: np.ndarray, stage_parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Every state (stages, size) and control (steps, size)."""
-        found, at = self.coordinates(z), sum(column.size for column in self.parameters if column.per_stage)
-        for column in self.states:
-            anchors = self.of_stages(of_stages)[:, at : at + column.manifold.anchors]
-            found[column.name] = column.manifold.joined(found[column.name], anchors)
-            at += column.manifold.anchors
+        found, at = self.coordinates(z), self.at_anchors
+        for v in self.states:
+            anchors = self.of_stages(stage_parameters)[:, at : at + v.manifold.anchors]
+            found[v.name] = v.manifold.joined(found[v.name], anchors)
+            at += v.manifold.anchors
         return found
 
-    def of_stages(self, of_stages: np.ndarray) -> np.ndarray:
-        """This phase's part of of_stages (stages, own)."""
+    def of_stages(self, stage_parameters: np.ndarray) -> np.ndarray:
+        """This phase's part of the stage parameters (stages, per_stage)."""
         rows = self.steps + 1
-        return of_stages[self.at_own : self.at_own + rows * self.own].reshape(rows, self.own)
+        return stage_parameters[self.at_stage : self.at_stage + rows * self.per_stage].reshape(rows, self.per_stage)
 
-    def parameters_by_name(self, shared: np.ndarray, of_stages: np.ndarray) -> dict[str, np.ndarray]:
+    def parameters_by_name(self, shared: np.ndarray, stage_parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Every parameter: (size,), or (stages, size) where each stage has its own."""
-        own = [column for column in self.parameters if column.per_stage]
-        common = [column for column in self.parameters if not column.per_stage]
         here = shared[None, self.at_shared : self.at_shared + self.shared]
-        one = {name: rows[0] for name, rows in _split(here, tuple(common)).items()}
-        return {**one, **_split(self.of_stages(of_stages), tuple(own))}
-
-    def along_z(self, side: str) -> np.ndarray:
-        """The variables' "lower" or "upper" limits in the order of z."""
-        state = np.concatenate([getattr(column, side) for column in self.states])
-        control = np.concatenate([np.zeros(0), *(getattr(column, side) for column in self.controls)])
-        chosen = np.full(self.chosen, -np.inf if side == "lower" else np.inf)
-        return np.concatenate([np.tile(np.concatenate([control, state]), self.steps), chosen, state])
+        common = _split(here, tuple(v for v in self.parameters if not v.per_stage))
+        per_stage = _split(self.of_stages(stage_parameters), tuple(v for v in self.parameters if v.per_stage))
+        return {**{name: rows[0] for name, rows in common.items()}, **per_stage}
 
 
 @dataclass(frozen=True)
-class Piece:
+class ConstraintRows:
     """Rows of one constraint on a run of stages; `at` is where those of each stage start in y.
 
     phase, stages: the phase, and the run counted in it. rows: their indices in the constraint as it was stated.
     """
 
     name: str
-    kind: str
+    kind: Kind
     phase: int
     stages: tuple[int, int]
     rows: tuple[int, ...]
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
     at: tuple[int, ...]
 
     @cached_property
@@ -153,8 +152,8 @@ class Piece:
 class Layout:
     """The phases, and the constraints in their order."""
 
-    phases: tuple[Span, ...]
-    pieces: tuple[Piece, ...]
+    phases: tuple[PhaseLayout, ...]
+    constraints: tuple[ConstraintRows, ...]
 
     @cached_property
     def size_z(self) -> int:
@@ -162,42 +161,35 @@ class Layout:
 
     @cached_property
     def size_y(self) -> int:
-        return sum(piece.places.size for piece in self.pieces)
+        return sum(rows.places.size for rows in self.constraints)
 
     @cached_property
-    def size_own(self) -> int:
-        """The length of of_stages."""
-        return sum((phase.steps + 1) * phase.own for phase in self.phases)
+    def size_shared(self) -> int:
+        """The number of shared parameters of all phases."""
+        return sum(phase.shared for phase in self.phases)
 
-    def along_z(self, side: str) -> np.ndarray:
-        """The variables' "lower" or "upper" limits in the order of z."""
-        return np.concatenate([phase.along_z(side) for phase in self.phases])
+    @cached_property
+    def size_stage(self) -> int:
+        """The number of stage parameters of all stages."""
+        return sum((phase.steps + 1) * phase.per_stage for phase in self.phases)
 
-    def along_y(self, side: str) -> np.ndarray:
-        """The constraints' "lower" or "upper" limits in the order of y."""
-        limits = np.zeros(self.size_y)
-        for piece in self.pieces:
-            limits[piece.places] = getattr(piece, side)
-        return limits
-
-    def kind(self, kind: str) -> slice:
-        """Where the rows of "dynamics", "equality" or "inequality" stand in y."""
+    def kind(self, kind: Kind) -> slice:
+        """Where the rows of a kind stand in y."""
         return self._kinds[kind]
 
     @cached_property
-    def _kinds(self) -> dict[str, slice]:
-        sizes = [sum(piece.places.size for piece in self.pieces if piece.kind == kind) for kind in KINDS]
+    def _kinds(self) -> dict[Kind, slice]:
+        sizes = [sum(rows.places.size for rows in self.constraints if rows.kind is kind) for kind in CONSTRAINTS]
         ends = np.cumsum(sizes).tolist()
-        return {kind: slice(end - size, end) for kind, size, end in zip(KINDS, sizes, ends)}
+        return {kind: slice(end - size, end) for kind, size, end in zip(CONSTRAINTS, sizes, ends)}
 
 
-KINDS = ("dynamics", "equality", "inequality")
-
-
-def _split(rows: np.ndarray, columns: tuple[Column, ...], sizes: list[int] | None = None) -> dict[str, np.ndarray]:
-    sizes = [column.size for column in columns] if sizes is None else sizes
-    ends = np.cumsum(sizes)
-    return {column.name: rows[:, end - size : end] for column, size, end in zip(columns, sizes, ends)}
+def _split(
+    rows: np.ndarray, variables: tuple[VariableLayout, ...], sizes: list[int] | None = None
+) -> dict[str, np.ndarray]:
+    sizes = [v.size for v in variables] if sizes is None else sizes
+    ends = np.cumsum(sizes).tolist()
+    return {v.name: rows[:, end - size : end] for v, size, end in zip(variables, sizes, ends)}
 
 
 def dynamics_name(state: str) -> str:
@@ -212,78 +204,71 @@ def entry_name(phase: str, state: str) -> str:
 
 def layout_of(transcription: Transcription) -> Layout:
     """The layout of a transcribed problem."""
-    spans: list[Span] = []
+    phases: list[PhaseLayout] = []
     for phase in transcription.phases:
-        before = spans[-1] if spans else None
-        spans.append(_span(phase, before))
-    return Layout(tuple(spans), tuple(_pieces(transcription)))
+        phases.append(_phase_layout(phase, phases[-1] if phases else None))
+    rows = chain.from_iterable(_constraint_rows(transcription, block) for block in transcription.blocks)
+    return Layout(tuple(phases), tuple(rows))
 
 
-def _span(phase: Phase, before: Span | None) -> Span:
-    problem, free = phase.problem, bool(phase.problem.held)
-    return Span(
+def _phase_layout(phase: Phase, before: PhaseLayout | None) -> PhaseLayout:
+    problem = phase.problem
+    free = problem.free_duration is not None
+    return PhaseLayout(
         name=problem.name,
         steps=problem.steps,
         step=None if free or (problem.step is None and problem.duration is None) else float(problem.time_step),
-        **{kind: tuple(map(_described, getattr(problem, kind))) for kind in ("states", "controls", "parameters")},
+        states=tuple(map(_variable_layout, phase.states)),
+        controls=tuple(map(_variable_layout, problem.controls)),
+        parameters=tuple(map(_variable_layout, problem.parameters)),
         first=phase.first,
         parent=phase.parent,
         chosen=phase.chosen.numel(),
         at_z=before.at_z + before.size_z if before else 0,
         at_shared=before.at_shared + before.shared if before else 0,
-        at_own=before.at_own + (before.steps + 1) * before.own if before else 0,
+        at_stage=before.at_stage + (before.steps + 1) * before.per_stage if before else 0,
         free_duration=free,
     )
 
 
-def _described(v: Variable) -> Column:
-    limits = tuple(v.lower.tolist()), tuple(v.upper.tolist())
-    return Column(v.name, v.manifold.size, *limits, v.per_stage, v.manifold.units)
+def _variable_layout(v: State | Control | Parameter) -> VariableLayout:
+    units = v.manifold.units if isinstance(v, State) else ()
+    return VariableLayout(v.name, v.entries, isinstance(v, Parameter) and v.per_stage, units)
 
 
 def block_places(transcription: Transcription, block: Block) -> np.ndarray:
     """(stages, rows without the objective): where the rows of a block stand in y."""
     stages = np.array(block.stages)[:, None]
     parts = []
-    if block.next is not None:
+    if block.entering is not None:
         children = stages - block.stages[0] + block.child
-        parts.append(transcription.at_dynamics[children] + np.arange(block.next.numel()))
+        parts.append(transcription.at_dynamics[children] + np.arange(block.count(Kind.DYNAMICS)))
     first = int(transcription.at_dynamics[-1])
-    for kind, at in (("equalities", block.at_equality), ("inequalities", block.at_inequality)):
+    for kind, at in ((Kind.EQUALITY, block.at_equality), (Kind.INEQUALITY, block.at_inequality)):
         counts = transcription.count(kind)
         starts = first + np.concatenate([[0], np.cumsum(counts)])
-        size = sum(term.expression.numel() for term in getattr(block, kind))
-        parts.append(starts[stages] + at + np.arange(size))
+        parts.append(starts[stages] + at + np.arange(block.count(kind)))
         first += sum(counts)
     return np.hstack(parts)
 
 
-def _pieces(transcription: Transcription) -> Iterator[Piece]:
-    for block in transcription.blocks:
-        places = block_places(transcription, block)
-        phase = transcription.phases.index(block.phase)
-        stages = (block.stages[0] - block.phase.first, block.stages[-1] + 1 - block.phase.first)
-        column = 0
-        rows: list[tuple[str, str, int, tuple, np.ndarray, np.ndarray]] = []
-        for name, size in next_rows(block):
-            zero = np.zeros(size)
-            rows.append((name, "dynamics", size, tuple(range(size)), zero, zero))
-        for term in [*block.equalities, *block.inequalities]:
-            size = term.expression.numel()
-            zero = np.zeros(size)
-            low, high = (zero, zero) if term.kind == "equality" else (term.lower, term.upper)
-            rows.append((term.name, term.kind, size, term.rows or tuple(range(size)), low, high))
-        for name, kind, size, indices, low, high in rows:
-            at = tuple(places[:, column].tolist())
-            yield Piece(name, kind, phase, stages, indices, tuple(low.tolist()), tuple(high.tolist()), at)
-            column += size
+def _constraint_rows(transcription: Transcription, block: Block) -> Iterator[ConstraintRows]:
+    places = block_places(transcription, block)
+    phase = transcription.phases.index(block.phase)
+    stages = (block.stages[0] - block.phase.first, block.stages[-1] + 1 - block.phase.first)
+    stated = [(name, Kind.DYNAMICS, tuple(range(size))) for name, size in dynamics_rows(block)]
+    stated += [(term.name, term.kind, term.stated_rows) for term in block.constraints if term.kind is not Kind.DYNAMICS]
+    column = 0
+    for name, kind, rows in stated:
+        yield ConstraintRows(name, kind, phase, stages, rows, at=tuple(places[:, column].tolist()))
+        column += len(rows)
 
 
-def next_rows(block: Block) -> Iterator[tuple[str, int]]:
+def dynamics_rows(block: Block) -> Iterator[tuple[str, int]]:
     """The names and sizes of the rows that lead to a block's next stages, state by state."""
     if block.entering is None:
         return
-    for state in block.entering.problem.states:
+    for state in block.entering.states:
         inside = block.entering is block.phase
         name = dynamics_name(state.name) if inside else entry_name(block.entering.problem.name, state.name)
         yield name, state.size

@@ -5,7 +5,7 @@ phase, which have its controls, and its last stage, whose controls are what is c
 with the same stages become one block, a function of (u, x, shared parameters, parameters of the stage, parameters of
 the child) with rows
 
-    objective (0 or 1), next state (0 or nx of the child), equalities, inequalities
+    objective (0 or 1), dynamics: the next state (0 or nx of the child), equalities, inequalities
 
 so that what all steps share is compiled once and evaluated several stages at a time. The anchors of states on manifolds
 are parameters of their stage; a next state is given in the coordinates about the child's anchors.
@@ -13,6 +13,7 @@ are parameters of their stage; a next state is given in the coordinates about th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,7 +25,7 @@ from ...adjoint import expand
 from ...errors import ProblemError
 from ..statement import integrators
 from ..statement.problem import Problem
-from ..statement.variables import Term
+from ..statement.terms import Kind, Term, term
 from .stages import Block, Phase
 
 
@@ -81,19 +82,19 @@ class Transcription:
             for i, link in zip(phase.following, phase.problem.links):
                 first = self.phases[i].first
                 there, at = int(self.at_z[first]) + self.nu[first], {}
-                for v in link.phase.states:
+                for v in link.phase.carried:
                     at[v.name], there = there, there + v.size
-                for v in link.choices:
-                    pairs += [(here + j, at[v.name] + j) for j in range(v.size)]
-                    here += v.size
+                for choice in link.choices:
+                    pairs += [(here + j, at[choice.name] + j) for j in range(choice.size)]
+                    here += choice.size
         return np.array(pairs, dtype=int).reshape(-1, 2)
 
-    def count(self, kind: str) -> list[int]:
-        """Rows of "equalities" or "inequalities" at every stage."""
+    def count(self, kind: Kind) -> list[int]:
+        """Rows of a kind at every stage."""
         rows = [0] * self.stages
         for block in self.blocks:
             for k in block.stages:
-                rows[k] += sum(term.expression.numel() for term in getattr(block, kind))
+                rows[k] += block.count(kind)
         return rows
 
     def functions(self, block: Block, hessian: str) -> tuple[ca.Function, ca.Function]:
@@ -109,18 +110,17 @@ class Transcription:
     @staticmethod
     def _kind(block: Block, hessian: str) -> str:
         # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
-        return "no-dynamics" if hessian == "gauss-newton" and block.objective is None else hessian
+        return "no-dynamics" if hessian == "gauss-newton" and not block.count(Kind.OBJECTIVE) else hessian
 
     @staticmethod
     def recentring(phase: Phase) -> ca.Function | None:
-        """(x, p_stage) -> the same with every state on a manifold at zero increments; None where there is none."""
-        if not phase.p_next.numel():
+        """(x, stage parameters) -> the same with every state on a manifold at zero increments; None: there is none."""
+        if not phase.child_parameters.numel():
             return None
-        states = phase.problem.states
-        parts = [v.manifold.recentred(v.symbol, v.anchor) for v in states]
-        own = phase.p_stage[: phase.p_stage.numel() - sum(v.manifold.anchors for v in states)]
-        outputs = [ca.vertcat(*(x for x, _ in parts)), ca.vertcat(own, *(anchor for _, anchor in parts))]
-        return ca.Function("recentre", [phase.x, phase.p_stage], [ca.densify(output) for output in outputs])
+        parts = [v.manifold.recentred(v.symbol, v.anchor) for v in phase.states]
+        moved = ca.vertcat(phase.parameters_per_stage, *(anchor for _, anchor in parts))
+        outputs = [ca.densify(ca.vertcat(*(x for x, _ in parts))), ca.densify(moved)]
+        return ca.Function("recentre", [phase.x, phase.stage_parameters], outputs)
 
 
 def transcribe(problem: Problem) -> Transcription:
@@ -135,13 +135,13 @@ def transcribe(problem: Problem) -> Transcription:
     blocks, filled = [], np.zeros((phases[-1].last + 1, 2), dtype=int)  # equalities and inequalities so far
     for phase in phases:
         groups: dict[tuple[int, ...], list[Term]] = {}
-        for term in _terms(phase):
+        for each in _terms(phase):
             for part in (
-                tuple(phase.first + k for k in term.stages if k < phase.problem.steps),
-                (phase.last,) * (phase.problem.steps in term.stages),
+                tuple(phase.first + k for k in each.stages if k < phase.problem.steps),
+                (phase.last,) * (phase.problem.steps in each.stages),
             ):
                 if part:
-                    groups.setdefault(part, []).append(term)
+                    groups.setdefault(part, []).append(each)
         blocks += _blocks(phase, groups, filled)
         blocks += [_entry(phase, phases[i], link.entry) for i, link in zip(phase.following, phase.problem.links)]
     return Transcription(problem, phases, blocks)
@@ -164,14 +164,14 @@ def _phases(problem: Problem) -> list[Phase]:
 
 def _check(problem: Problem) -> None:
     where = "build" if not problem.links and problem.follows is None else f"build: phase '{problem.name}'"
-    if not problem.states:
+    if not problem.carried:
         raise ProblemError(f"{where}: the problem has no state, expected at least one; see Problem.state")
     missing = [v.name for v in problem.states if v.name not in problem.dynamics]
     if missing:
         raise ProblemError(f"{where}: state {', '.join(missing)} has no dynamics; say them with derivative or next")
     for link in problem.links:
         given = [*link.entry, *(v.name for v in link.choices)]
-        late = [v.name for v in link.phase.states if v.name not in given]
+        late = [v.name for v in link.phase.carried if v.name not in given]
         if late:
             raise ProblemError(f"{where}: state {', '.join(late)} of '{link.phase.name}' was added after "
                                "then(...), expected all states before it")  # fmt: skip
@@ -181,35 +181,35 @@ def _terms(phase: Phase) -> list[Term]:
     """The statement's terms, with the step to the next stage as the first."""
     problem = phase.problem
     following = phase.arrived(next_states(problem))
-    return [Term("dynamics", "next", following, tuple(range(problem.steps))), *problem.terms]
+    return [term("dynamics", Kind.DYNAMICS, following, tuple(range(problem.steps))), *problem.terms]
 
 
 def next_states(problem: Problem) -> dict[str, ca.SX]:
-    """All states at the next stage, by name."""
-    if problem.discrete or set(problem.dynamics) == set(problem.held):
-        return problem.dynamics
-    return integrators.step(problem)
+    """All that is carried, at the next stage, by name: the free duration stays as it is."""
+    stays = {} if problem.free_duration is None else {problem.free_duration.name: problem.free_duration.value}
+    if not problem.states:
+        return stays
+    return {**stays, **(problem.dynamics if problem.discrete else integrators.step(problem))}
 
 
 def _entry(phase: Phase, following: Phase, entry: dict[str, ca.SX]) -> Block:
     """What leads from the last stage of a phase to the first of another."""
-    chosen = {v.name: v.value for link in phase.problem.links if link.phase is following.problem for v in link.choices}
+    chosen = {v.name: v.symbol for link in phase.problem.links if link.phase is following.problem for v in link.choices}
     rows = following.arrived({**entry, **chosen})
-    term = Term(f"entry into '{following.problem.name}'", "next", rows, (phase.problem.steps,))
-    return Block(phase, range(phase.last, phase.last + 1), [term], child=following.first, entering=following, next=rows)
+    leads = term(f"entry into '{following.problem.name}'", Kind.DYNAMICS, rows, (phase.problem.steps,))
+    return Block(phase, range(phase.last, phase.last + 1), [leads], child=following.first, entering=following)
 
 
 def _blocks(phase: Phase, groups: dict[tuple[int, ...], list[Term]], filled: np.ndarray) -> list[Block]:
     """The blocks of all groups. A block's rows come after the same number of others on each of its stages."""
     blocks = []
     for group, terms in groups.items():
-        rows = [
-            sum(term.expression.numel() for term in terms if term.kind == kind) for kind in ("equality", "inequality")
-        ]
         for run in _runs(group, filled):
-            at_equality, at_inequality = filled[run[0]].tolist()
-            blocks.append(_block(phase, range(run[0], run[-1] + 1), terms, at_equality, at_inequality))
-            filled[run] += rows
+            block = Block(phase, range(run[0], run[-1] + 1), terms, *filled[run[0]].tolist())
+            if block.of(Kind.DYNAMICS):
+                block.child, block.entering = run[0] + 1, phase
+            filled[run] += [block.count(kind) for kind in (Kind.EQUALITY, Kind.INEQUALITY)]
+            blocks.append(block)
     return blocks
 
 
@@ -223,18 +223,5 @@ def _runs(stages: tuple[int, ...], filled: np.ndarray) -> list[list[int]]:
     return [part.tolist() for part in np.split(np.array(stages), cuts)]
 
 
-def _block(phase: Phase, stages: range, terms: list[Term], at_equality: int, at_inequality: int) -> Block:
-    block = Block(phase, stages, terms, at_equality, at_inequality)
-    objectives = [term.expression for term in terms if term.kind == "objective"]
-    if objectives:
-        block.objective = sum(objectives[1:], objectives[0])
-    block.next = next((term.expression for term in terms if term.kind == "next"), None)
-    if block.next is not None:
-        block.child, block.entering = stages[0] + 1, phase
-    block.equalities = [term for term in terms if term.kind == "equality"]
-    block.inequalities = [term for term in terms if term.kind == "inequality"]
-    return block
-
-
-def _starts(sizes) -> np.ndarray:
+def _starts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(int)

@@ -14,7 +14,7 @@ import casadi as ca
 
 from ...adjoint import implicit, relocate, solved
 from ...errors import ProblemError
-from .variables import Variable, same
+from .variables import State, same
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -25,21 +25,16 @@ NEWTON_ITERATIONS = 5
 
 
 def step(problem: Problem) -> dict[str, ca.SX]:
-    """The next states by name, by the problem's integrator; the duration, where it is free, stays."""
-    moving = [v for v in problem.states if v.name not in problem.held]
-    rates = {v.name: problem.dynamics[v.name] for v in moving}
-    return {
-        **{name: problem.dynamics[name] for name in problem.held},
-        **METHODS[problem.integrator](moving, rates, problem.time_step),
-    }
+    """The next states by name, by the problem's integrator."""
+    return METHODS[problem.integrator](problem.states, problem.dynamics, problem.time_step)
 
 
-def euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+def euler(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """x + h f(x): explicit, first order."""
     return {v.name: moved(v, h * rates[v.name]) for v in states}
 
 
-def semi_implicit_euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+def semi_implicit_euler(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """Euler in the order in which states depend on each other: what has taken its step is used by those that follow.
 
     With q' = v and v' = a(q, v, u): v+ = v + h a, then q+ = q + h v+. States whose derivative is another come last.
@@ -58,7 +53,7 @@ def semi_implicit_euler(states: list[Variable], rates: dict[str, ca.SX], h: ca.S
     }
 
 
-def rk4(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+def rk4(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """The classical Runge-Kutta method: explicit, fourth order."""
     x, f = _entries(states), _entry_rates(states, rates)
     k1 = f
@@ -68,7 +63,7 @@ def rk4(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> di
     return _by_name(states, x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def implicit_midpoint(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
+def implicit_midpoint(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
     """y = x + h f((x + y) / 2): implicit, second order, keeps quadratic invariants. Solved by Newton's method."""
     x, f = _entries(states), _entry_rates(states, rates)
     y = ca.SX.sym("next", x.numel())
@@ -82,38 +77,41 @@ def implicit_midpoint(states: list[Variable], rates: dict[str, ca.SX], h: ca.SX 
     return _by_name(states, implicit("midpoint", y, residual, guess))
 
 
-def moved(state: Variable, by: ca.SX) -> ca.SX:
+def moved(state: State, by: ca.SX) -> ca.SX:
     """A state moved along a velocity for a unit of time."""
-    return state.on.integrate(state.value, by) if state.manifold.units else state.value + by
+    if state.on is None or not state.manifold.units:
+        return state.value + by
+    return ca.SX(state.on.integrate(state.value, by))
 
 
-def _entries(states: list[Variable]) -> ca.SX:
+def _entries(states: list[State]) -> ca.SX:
     return ca.vertcat(*(v.value for v in states))
 
 
-def _entry_rates(states: list[Variable], rates: dict[str, ca.SX]) -> ca.SX:
+def _entry_rates(states: list[State], rates: dict[str, ca.SX]) -> ca.SX:
     """The time derivatives of the states' entries."""
     return ca.vertcat(*(_entry_rate(v, rates[v.name]) for v in states))
 
 
-def _entry_rate(state: Variable, velocity: ca.SX) -> ca.SX:
-    if not state.manifold.units:
+def _entry_rate(state: State, velocity: ca.SX) -> ca.SX:
+    if state.on is None or not state.manifold.units:
         return velocity
     from ...dynamics.joints.configuration import rate
 
     return rate(state.on, state.value, velocity)
 
 
-def _relocated(states: list[Variable], f: ca.SX, x: ca.SX) -> ca.SX:
+def _relocated(states: list[State], f: ca.SX, x: ca.SX) -> ca.SX:
     """f at other entries x, brought to the manifold."""
-    coordinates, there = [], []
+    coordinates: list[ca.SX] = []
+    there: list[ca.SX] = []
     for v, entries in zip(states, ca.vertsplit(x, _ends(states))):
         coordinates += [v.symbol, v.anchor]
         there += v.manifold.recentred(*_placed(v, entries))
     return relocate(f, ca.vertcat(*coordinates), ca.vertcat(*there))
 
 
-def _placed(state: Variable, entries: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _placed(state: State, entries: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Coordinates without increments, and the anchor, of a state by its entries."""
     manifold = state.manifold
     coordinates = ca.SX.zeros(manifold.dimension, 1)
@@ -122,11 +120,11 @@ def _placed(state: Variable, entries: ca.SX) -> tuple[ca.SX, ca.SX]:
     return coordinates, ca.vertcat(ca.SX(0, 1), *(entries[start:stop] for start, stop in manifold.units))
 
 
-def _by_name(states: list[Variable], x: ca.SX) -> dict[str, ca.SX]:
+def _by_name(states: list[State], x: ca.SX) -> dict[str, ca.SX]:
     return {v.name: entries for v, entries in zip(states, ca.vertsplit(x, _ends(states)))}
 
 
-def _ends(states: list[Variable]) -> list[int]:
+def _ends(states: list[State]) -> list[int]:
     ends = [0]
     for v in states:
         ends.append(ends[-1] + v.manifold.size)

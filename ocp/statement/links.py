@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
-import numpy as np
 
 from ...errors import ProblemError
-from .variables import Link, Variable, uses, variable
+from .limits import unlimited
+from .terms import Link
+from .variables import Control, State, uses
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -22,7 +23,8 @@ def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mappin
         raise ProblemError(f"{what}: a {type(phase).__name__} is given, expected a Problem")
     if phase.follows is not None or phase in lineage(before):
         raise ProblemError(f"{what}: the second phase has its place already, expected one that follows nothing yet")
-    states, free = {v.name: v for v in phase.states}, [*phase.held, *choose]
+    states = {v.name: v for v in phase.carried}
+    free = [*([phase.free_duration.name] if phase.free_duration else []), *choose]
     for name in [*entry, *choose]:
         if name not in states or (name in entry and name in free):
             there = ", ".join(states) or "none"
@@ -30,8 +32,8 @@ def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mappin
     for name in free:
         if states[name].manifold.units:
             raise ProblemError(f"{what}: '{name}' is a configuration, which cannot be chosen, expected its value")
-    rooms = {name: np.full(states[name].size, np.inf) for name in free}
-    choices = tuple(variable(name, states[name].manifold, -room, room) for name, room in rooms.items())
+    sizes = {name: states[name].size for name in free}
+    choices = tuple(Control(name, ca.SX.sym(name, size), unlimited(size)) for name, size in sizes.items())
     given = {name: _entered(before, v, entry, what) for name, v in states.items() if name not in free}
     return Link(phase, given, choices)
 
@@ -41,17 +43,17 @@ def lineage(problem: Problem) -> list[Problem]:
     return [problem] if problem.follows is None else [*lineage(problem.follows), problem]
 
 
-def _entered(before: Problem, state: Variable, entry: Mapping[str, ca.SX], what: str) -> ca.SX:
+def _entered(before: Problem, state: State, entry: Mapping[str, ca.SX], what: str) -> ca.SX:
     """The first value of a state: as stated, or that of the state of the same name before it."""
     name = state.name
-    same = [v.value for v in before.states if v.name == name and v.manifold == state.manifold]
+    same = [v.value for v in before.carried if v.name == name and v.manifold == state.manifold]
     if name not in entry and not same:
         raise ProblemError(
             f"{what}: state '{name}' has no value to start from; say then(..., {name}=...), or choose=['{name}']"
         )
     value = before.expression(f"{what}: {name}", entry[name]) if name in entry else same[0]
-    if value.numel() != state.manifold.size:
-        raise ProblemError(f"{what}: '{name}' has {state.manifold.size} entries, but {value.numel()} are given")
+    if value.numel() != state.entries:
+        raise ProblemError(f"{what}: '{name}' has {state.entries} entries, but {value.numel()} are given")
     if uses(value, before.controls):
         raise ProblemError(f"{what}: '{name}' uses a control, but the last stage of '{before.name}' has none")
     return value

@@ -65,7 +65,7 @@ class Manifold:
             at += width
         return state
 
-    def chart(self, anchor: ca.SX, state: ca.SX) -> ca.SX:
+    def coordinates(self, anchor: ca.SX, state: ca.SX) -> ca.SX:
         """The coordinates (dimension,) of a state about an anchor."""
         coordinates, at = ca.SX.zeros(self.dimension, 1), 0
         for i, j in zip(self.plain, self.plain_coordinates):
@@ -79,7 +79,7 @@ class Manifold:
     def difference(self, origin: ca.SX, state: ca.SX) -> ca.SX:
         """The coordinates (dimension,) of a state about another one (size,), zero where they are the same."""
         groups = [origin[start:stop] for start, stop in self.units]
-        away = self.chart(ca.vertcat(ca.SX(0, 1), *groups), state)
+        away = self.coordinates(ca.vertcat(ca.SX(0, 1), *groups), state)
         for i, j in zip(self.plain, self.plain_coordinates):
             away[j] -= origin[i]
         return away

@@ -25,26 +25,16 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import nodes_of
 from ...errors import ProblemError
+from .integrators import METHODS
+from .limits import Limits, checked_limits, coordinate_limits
 from .manifold import Manifold
-from .variables import (
-    Free,
-    Link,
-    Term,
-    Variable,
-    checked_bounds,
-    compares,
-    coordinate_bounds,
-    same,
-    uses,
-    variable,
-)
+from .terms import Kind, Link, Term, term
+from .variables import Control, Free, Parameter, State, Variable, compares, new_state, same, uses
 
 if TYPE_CHECKING:
     from ...dynamics import Cloud, Model, Scene
     from ..solve.solver import Solver
     from .avoid import Avoidance
-
-INTEGRATORS = ("euler", "semi-implicit euler", "rk4", "implicit midpoint")
 
 
 @dataclass(eq=False)
@@ -60,36 +50,36 @@ class Problem:
     duration: float | Free | None = None
     integrator: str = "euler"
     name: str = "motion"
-    states: list[Variable] = field(default_factory=list, init=False, repr=False)
-    controls: list[Variable] = field(default_factory=list, init=False, repr=False)
-    parameters: list[Variable] = field(default_factory=list, init=False, repr=False)
+    states: list[State] = field(default_factory=list, init=False, repr=False)
+    controls: list[Control] = field(default_factory=list, init=False, repr=False)
+    parameters: list[Parameter] = field(default_factory=list, init=False, repr=False)
     terms: list[Term] = field(default_factory=list, init=False, repr=False)
     dynamics: dict[str, ca.SX] = field(default_factory=dict, init=False, repr=False)
     discrete: bool = field(default=False, init=False, repr=False)
     links: list[Link] = field(default_factory=list, init=False, repr=False)
     follows: Problem | None = field(default=None, init=False, repr=False)
+    free_duration: State | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.steps, bool) or not isinstance(self.steps, (int, np.integer)) or self.steps < 1:
             raise ProblemError(f"Problem: steps is {self.steps!r}, expected a whole number of at least 1")
-        if self.integrator not in INTEGRATORS:
+        if self.integrator not in METHODS:
             raise ProblemError(
-                f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, INTEGRATORS))}"
+                f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, METHODS))}"
             )
         if not isinstance(self.name, str) or not self.name:
             raise ProblemError(f"Problem: name is {self.name!r}, expected some words")
         if self.step is not None and self.duration is not None:
             raise ProblemError("Problem: step and duration are both given, expected one of them")
-        for name in ("step", "duration"):
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, Free) and not (np.isscalar(value) and 0 < value < np.inf):
-                raise ProblemError(f"Problem: {name} is {value!r}, expected a positive number of seconds")
         if isinstance(self.duration, Free):
             free = self.duration
             if not 0 < free.lower <= free.guess <= free.upper:
                 raise ProblemError(f"Problem: duration is {free}, expected 0 < lower <= guess <= upper")
-            self._add(self.states, "duration", Manifold(1), free.lower, free.upper)
-            self.dynamics["duration"] = self.states[0].symbol
+            limits = Limits(np.array([float(free.lower)]), np.array([float(free.upper)]))
+            self.free_duration = new_state("duration", Manifold(1), limits)
+        else:
+            _check_seconds("duration", self.duration)
+        _check_seconds("step", self.step)
 
     # --- variables
 
@@ -99,7 +89,7 @@ class Problem:
         size: int | None = None,
         lower: ArrayLike | None = None,
         upper: ArrayLike | None = None,
-        on: Any = None,
+        on: Model | None = None,
     ) -> ca.SX:
         """A state (size,), 1 if not said, with bounds on every stage; returns its symbol.
 
@@ -107,29 +97,38 @@ class Problem:
         quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
         derivative is a velocity (nv,), and `constrain(..., q, equals=q0)` compares in nv rows.
         """
-        return self._add(self.states, name, self._manifold(name, size, on), lower, upper, on=on)
+        self._check_name("state", name)
+        manifold = self._manifold(name, size, on)
+        self.states.append(new_state(name, manifold, coordinate_limits(f"state '{name}'", manifold, lower, upper), on))
+        return self.states[-1].value
 
     def control(
         self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None
     ) -> ca.SX:
         """A control (size,) with bounds on every step; returns its symbol."""
-        return self._add(self.controls, name, _vector("control", name, size), lower, upper)
+        self._check_name("control", name)
+        size = _checked_size("control", name, size)
+        limits = checked_limits(f"control '{name}'", size, lower, upper)
+        self.controls.append(Control(name, ca.SX.sym(name, size), limits))
+        return self.controls[-1].symbol
 
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
         """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
-        return self._add(self.parameters, name, _vector("parameter", name, size), None, None, per_stage)
+        self._check_name("parameter", name)
+        self.parameters.append(Parameter(name, ca.SX.sym(name, _checked_size("parameter", name, size)), per_stage))
+        return self.parameters[-1].symbol
 
     @property
-    def held(self) -> list[str]:
-        """States that stay as they are: the free duration."""
-        return ["duration"] if isinstance(self.duration, Free) else []
+    def carried(self) -> list[State]:
+        """What every stage hands to the next: the free duration, where there is one, and the states."""
+        return [*([self.free_duration] if self.free_duration else []), *self.states]
 
     @property
     def time_step(self) -> ca.SX | float:
         """The length of a step, in s; an expression where the duration is free."""
-        if isinstance(self.duration, Free):
-            return self.states[0].symbol / self.steps
-        if self.duration is not None:
+        if self.free_duration is not None:
+            return self.free_duration.symbol / self.steps
+        if self.duration is not None and not isinstance(self.duration, Free):
             return self.duration / self.steps
         if self.step is None:
             raise ProblemError(
@@ -164,14 +163,14 @@ class Problem:
 
     def minimize(self, expression: ca.SX | float, at: str | int | slice = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
-        name = name or f"cost {sum(term.kind == 'objective' for term in self.terms) + 1}"
+        name = name or f"cost {sum(each.kind is Kind.OBJECTIVE for each in self.terms) + 1}"
         expression = self.expression(name, expression)
         if expression.numel() != 1:
             raise ProblemError(
                 f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot"
             )
         stages = self._stages(name, expression, at)
-        self.terms.append(Term(name, "objective", expression, stages))
+        self.terms.append(term(name, Kind.OBJECTIVE, expression, stages))
 
     def constrain(
         self,
@@ -186,7 +185,7 @@ class Problem:
 
         at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index or a slice.
         """
-        if any(term.name == name for term in self.terms):
+        if any(each.name == name for each in self.terms):
             raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
         if not isinstance(name, str):
             raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
@@ -206,16 +205,15 @@ class Problem:
                     expression, target = state.manifold.difference(target, state.value), ca.SX(0)
             if target.numel() not in (1, rows):
                 raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
-            self.terms.append(Term(name, "equality", expression - target, stages))
+            self.terms.append(term(name, Kind.EQUALITY, expression - target, stages))
             return
-        low, high = checked_bounds(f"constrain: '{name}'", rows, lower, upper)
-        fixed = low == high
-        if fixed.any():
-            at_fixed = np.flatnonzero(fixed).tolist()
-            self.terms.append(Term(name, "equality", expression[at_fixed] - low[fixed], stages, rows=tuple(at_fixed)))
-        if not fixed.all():
-            rest = np.flatnonzero(~fixed).tolist()
-            self.terms.append(Term(name, "inequality", expression[rest], stages, low[rest], high[rest], tuple(rest)))
+        limits = checked_limits(f"constrain: '{name}'", rows, lower, upper)
+        at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
+        if at_fixed:
+            left = expression[at_fixed] - limits.lower[at_fixed]
+            self.terms.append(term(name, Kind.EQUALITY, left, stages, stated_rows=at_fixed))
+        if rest:
+            self.terms.append(term(name, Kind.INEQUALITY, expression[rest], stages, limits.rows(rest), rest))
 
     def reach(
         self,
@@ -278,9 +276,9 @@ class Problem:
 
     # --- checks
 
-    def _manifold(self, name: str, size: int | None, on: Any) -> Manifold:
+    def _manifold(self, name: str, size: int | None, on: Model | None) -> Manifold:
         if on is None:
-            return _vector("state", name, 1 if size is None else size)
+            return Manifold(_checked_size("state", name, 1 if size is None else size))
         parts = [getattr(on, part, None) for part in ("nq", "q_units", "integrate")]
         if any(part is None for part in parts):
             raise ProblemError(
@@ -292,38 +290,33 @@ class Problem:
             )
         return Manifold(on.nq, on.q_units)
 
-    def _add(self, variables, name, manifold: Manifold, lower, upper, per_stage=False, on=None) -> ca.SX:
-        kind = {id(self.states): "state", id(self.controls): "control"}.get(id(variables), "parameter")
+    def _check_name(self, kind: str, name: str) -> None:
         if not isinstance(name, str) or not name.isidentifier():
             raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
         if any(v.name == name for v in self._all()):
             raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
-        low, high = coordinate_bounds(f"{kind} '{name}'", manifold, lower, upper)
-        variables.append(variable(name, manifold, low, high, per_stage, on))
-        return variables[-1].value
 
     def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
-        own = [name for name in self.dynamics if name != "duration"]
-        if own and discrete != self.discrete:
+        if self.dynamics and discrete != self.discrete:
             raise ProblemError(f"{verb}: the dynamics are said by {'next' if self.discrete else 'derivative'} already")
         self.discrete = discrete
         states = {v.name: v for v in self.states}
         for name, value in given.items():
-            if name not in states or (name == "duration" and isinstance(self.duration, Free)):
+            if name not in states:
                 raise ProblemError(f"{verb}: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
             if name in self.dynamics:
                 raise ProblemError(f"{verb}: state '{name}' has dynamics already")
             expression = self.expression(f"{verb} of {name}", value)
-            size = states[name].manifold.size if discrete else states[name].size
+            size = states[name].entries if discrete else states[name].size
             if expression.numel() != size:
                 raise ProblemError(
                     f"{verb}: '{name}' has {size} entries, but its {verb} has {expression.numel()}"
-                    if size == states[name].manifold.size
+                    if size == states[name].entries
                     else f"{verb}: '{name}' is a configuration, expected a velocity ({size},), not {expression.numel()}"
                 )
             self.dynamics[name] = expression
 
-    def expression(self, name: str, value) -> ca.SX:
+    def expression(self, name: str, value: Any) -> ca.SX:
         """A column whose symbols are all this problem's."""
         try:
             expression = ca.vec(ca.SX(value))
@@ -334,7 +327,7 @@ class Problem:
             ) from None
         nodes = nodes_of(expression)
         own = [
-            *(part for v in self._all() for part in (v.symbol, v.anchor)),
+            *(column for v in self._all() for column in v.symbols),
             *(node.unknowns for node in nodes),
         ]
         known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
@@ -348,7 +341,7 @@ class Problem:
         return expression
 
     def _all(self) -> list[Variable]:
-        return [*self.states, *self.controls, *self.parameters]
+        return [*self.carried, *self.controls, *self.parameters]
 
     def _stages(self, name: str, expression: ca.SX, at: str | int | slice) -> tuple[int, ...]:
         controlled = uses(expression, self.controls)
@@ -378,7 +371,12 @@ class Problem:
         return stages
 
 
-def _vector(kind: str, name: str, size: int) -> Manifold:
+def _check_seconds(name: str, value: object) -> None:
+    if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
+        raise ProblemError(f"Problem: {name} is {value!r}, expected a positive number of seconds")
+
+
+def _checked_size(kind: str, name: str, size: int) -> int:
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
         raise ProblemError(f"{kind} '{name}': size is {size!r}, expected a whole number of at least 1")
-    return Manifold(int(size))
+    return int(size)

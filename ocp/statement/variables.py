@@ -1,20 +1,20 @@
-"""What a statement is made of: variables, terms, links between phases, and how their numbers are checked."""
+"""What a statement is made of: states, controls, parameters, and questions about expressions of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...adjoint import nodes_of
-from ...errors import ProblemError
+from .limits import Limits
 from .manifold import Manifold
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ...dynamics import Model
 
 COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
 
@@ -30,69 +30,72 @@ class Free:
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """A state, control or parameter.
-
-    value: a column, what the user works with. symbol: the coordinates the solver moves, and anchor: about which place,
-    for a state on a manifold; else symbol is the value itself. lower, upper: bounds of the coordinates, infinite where
-    there is none. on: the robot whose configuration it is.
-    """
+    """A state, control or parameter by its name; symbol: a column, for a state the coordinates the solver moves."""
 
     name: str
-    value: ca.SX
     symbol: ca.SX
-    anchor: ca.SX
-    manifold: Manifold
-    lower: np.ndarray
-    upper: np.ndarray
-    per_stage: bool = False
-    on: Any = None
 
     @property
     def size(self) -> int:
-        """The number of coordinates."""
+        """The number of symbols."""
         return self.symbol.numel()
 
+    @property
+    def entries(self) -> int:
+        """The number of numbers that a user gives for it."""
+        return self.size
 
-@dataclass(frozen=True, eq=False)
-class Term:
-    """A named expression on some stages: what it is for, and bounds (rows,) where it is an inequality.
-
-    kind: "objective", "next", "equality" or "inequality". stages: sorted indices.
-    rows: their indices in the constraint as it was stated, where they are not all of it.
-    """
-
-    name: str
-    kind: str
-    expression: ca.SX
-    stages: tuple[int, ...]
-    lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
-    rows: tuple[int, ...] | None = None
+    @property
+    def symbols(self) -> list[ca.SX]:
+        """All columns of symbols that stand for it in expressions."""
+        return [self.symbol]
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
-    """A phase that follows: its first states by name, as expressions of the last stage before it.
-
-    choices: the states that are not given by the motion before: controls of that last stage, in effect.
+class State(Variable):
+    """A state. value: a column, what the user works with; anchor: about which place the coordinates of one on a
+    manifold are taken; elsewhere the value is the symbol itself. limits: of the coordinates. on: the robot whose
+    configuration it is.
     """
 
-    phase: Problem
-    entry: dict[str, ca.SX]
-    choices: tuple[Variable, ...]
+    manifold: Manifold
+    value: ca.SX
+    anchor: ca.SX
+    limits: Limits
+    on: Model | None = None
+
+    @property
+    def entries(self) -> int:
+        return self.manifold.size
+
+    @property
+    def symbols(self) -> list[ca.SX]:
+        return [self.symbol, self.anchor]
 
 
-def variable(
-    name: str, manifold: Manifold, lower: np.ndarray, upper: np.ndarray, per_stage: bool = False, on: Any = None
-) -> Variable:
-    """A variable with symbols of its own."""
+@dataclass(frozen=True, eq=False)
+class Control(Variable):
+    """A control, or what is chosen at the end of a phase for one that follows."""
+
+    limits: Limits
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter(Variable):
+    """A parameter; per_stage: every stage has its own value."""
+
+    per_stage: bool
+
+
+def new_state(name: str, manifold: Manifold, limits: Limits, on: Model | None = None) -> State:
+    """A state with symbols of its own."""
     symbol = ca.SX.sym(name, manifold.dimension)
     anchor = ca.SX.sym(f"anchor of {name}", manifold.anchors)
     value = manifold.compose(symbol, anchor) if manifold.units else symbol
-    return Variable(name, value, symbol, anchor, manifold, lower, upper, per_stage, on)
+    return State(name, symbol, manifold, value, anchor, limits, on)
 
 
-def uses(expression: ca.SX, variables: list[Variable]) -> bool:
+def uses(expression: ca.SX, variables: Sequence[Variable]) -> bool:
     """Whether an expression, or a node it rests on, contains a symbol of the variables."""
     wanted = {s.element_hash() for v in variables for s in ca.vertsplit(v.symbol)}
     everything = [expression, *(node.residual for node in nodes_of(expression))]
@@ -109,51 +112,3 @@ def same(expression: ca.SX, other: ca.SX) -> bool:
     return expression.shape == other.shape and all(
         a.element_hash() == b.element_hash() for a, b in zip(ca.vertsplit(expression), ca.vertsplit(other))
     )
-
-
-def checked_bounds(
-    where: str, size: int, lower: ArrayLike | None, upper: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds (size,), infinite where there is none."""
-    result = []
-    for name, value, default in (("lower", lower, -np.inf), ("upper", upper, np.inf)):
-        if isinstance(value, (ca.SX, ca.MX)) and not value.is_constant():
-            raise ProblemError(
-                f"{where}: {name} is the expression {value}, expected numbers; constrain the difference instead"
-            )
-        try:
-            array = np.array(default if value is None else value, dtype=float)
-        except (TypeError, ValueError):
-            raise ProblemError(f"{where}: {name} is {value!r}, expected numbers") from None
-        if array.ndim == 2 and 1 in array.shape:
-            array = array.ravel()
-        if array.ndim > 1 or array.size not in (1, size):
-            raise ProblemError(f"{where}: {name} has shape {array.shape}, expected one number or ({size},)")
-        if np.isnan(array).any():
-            raise ProblemError(f"{where}: {name} has NaN, expected numbers or infinity")
-        result.append(np.broadcast_to(array, (size,)).copy())
-    low, high = result
-    if (low > high).any():
-        i = int(np.flatnonzero(low > high)[0])
-        raise ProblemError(f"{where}: lower[{i}] is {low[i]:g} and upper[{i}] is {high[i]:g}, expected lower <= upper")
-    if (low == np.inf).any() or (high == -np.inf).any():
-        raise ProblemError(f"{where}: a lower bound is +inf or an upper one -inf, expected room between them")
-    return low, high
-
-
-def coordinate_bounds(
-    where: str, manifold: Manifold, lower: ArrayLike | None, upper: ArrayLike | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds given for the entries of a state, as bounds of its coordinates (dimension,)."""
-    low, high = checked_bounds(where, manifold.size, lower, upper)
-    for start, stop in manifold.units:
-        # Joints' limits come as (-1, 1) or infinite for such entries: both say nothing.
-        if (low[start:stop] > -1).any() or (high[start:stop] < 1).any():
-            raise ProblemError(
-                f"{where}: entries {start} to {stop - 1} are a unit {'quaternion' if stop - start == 4 else 'pair'}, "
-                "expected no bounds on them; constrain what they turn instead"
-            )
-    plain, at = list(manifold.plain), list(manifold.plain_coordinates)
-    sides = np.full(manifold.dimension, -np.inf), np.full(manifold.dimension, np.inf)
-    sides[0][at], sides[1][at] = low[plain], high[plain]
-    return sides

@@ -41,7 +41,8 @@ def motion_problem(cloud: Cloud, limits: FilledLimits, steps: int, margin: float
     """State and build it."""
     model, smooth = cloud.model, bool(np.isfinite(limits.jerk).any())
     ocp = Problem(steps=steps, duration=Free(guess=2.0, lower=0.02, upper=60.0), name="plan")
-    duration, h = ocp.states[0].symbol, ocp.time_step
+    assert ocp.free_duration is not None
+    duration, h = ocp.free_duration.symbol, ocp.time_step
     q = ocp.state("q", model.nq, lower=model.q_lower, upper=model.q_upper, on=model)
     v = ocp.state("v", model.nv, lower=-limits.velocity, upper=limits.velocity)
     bounds = {"lower": -limits.acceleration, "upper": limits.acceleration}

@@ -15,8 +15,8 @@ import casadi as ca
 import numpy as np
 
 from ...ocp import Solution, Solver
-from ...ocp.solve.inputs import Given
 from ...ocp.solve.nonlinear_program import assemble
+from ...ocp.statement.terms import Kind
 from ..ready import Task
 
 # Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.
@@ -52,11 +52,10 @@ class Ipopt:
 
     def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options: Any) -> None:
         self.program = program = assemble(solver.transcription, solver.layout)
-        self.lower, self.upper = solver._bounds[:2]
-        given = Given(solver.transcription, solver.layout)
-        shared, of_stages = given.parameters(task.parameters)
-        self.guess = given.guess(task.guess, of_stages)
-        self.parameters = np.concatenate([shared, of_stages])
+        self.limits = solver.limits
+        shared, stage_parameters = solver.inputs.parameters(task.parameters)
+        self.guess = solver.inputs.guess(task.guess, stage_parameters)
+        self.parameters = np.concatenate([shared, stage_parameters])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         all_options: dict[str, Any] = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
         if cost_hessian:
@@ -69,10 +68,10 @@ class Ipopt:
         found = self.function(
             x0=self.guess,
             p=self.parameters,
-            lbx=self.lower,
-            ubx=self.upper,
-            lbg=self.program.lower,
-            ubg=self.program.upper,
+            lbx=self.limits.z_lower,
+            ubx=self.limits.z_upper,
+            lbg=self.limits.y_lower[self.program.places],
+            ubg=self.limits.y_upper[self.program.places],
         )
         seconds = perf_counter() - begin
         stats = self.function.stats()
@@ -87,16 +86,17 @@ class Ipopt:
 
     def residuals(self, solution: Solution) -> Residuals:
         """The KKT conditions at our solution with our multipliers, by CasADi's evaluation and derivatives alone."""
-        program, point = self.program, solution.point
-        z, y = point.z, np.where(program.kinds == "d", -1.0, 1.0) * point.y[program.places]
+        program, point, limits = self.program, solution.point, self.limits
+        z, y = point.z, program.signs * point.y[program.places]
         rows = ca.MX.sym("y", len(y))
         gradient = ca.gradient(program.f + ca.dot(rows, program.g), program.z)
         both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)
         g, slope = (np.array(part).ravel() for part in both)
         bounds = -point.w
-        inside = program.kinds == "i"
-        bounded = np.isfinite(self.lower) | np.isfinite(self.upper)
-        gaps = np.minimum(z - self.lower, self.upper - z), np.minimum(g - program.lower, program.upper - g)
+        inside = program.places >= solution.layout.kind(Kind.INEQUALITY).start
+        bounded = np.isfinite(limits.z_lower) | np.isfinite(limits.z_upper)
+        lower, upper = limits.y_lower[program.places], limits.y_upper[program.places]
+        gaps = np.minimum(z - limits.z_lower, limits.z_upper - z), np.minimum(g - lower, upper - g)
         return Residuals(
             violation=max(0.0, *(-gap.min() for gap in gaps)),
             stationarity=np.abs(slope - bounds).max(),

@@ -40,12 +40,12 @@ print("no allocation")
 INTERIOR_POINT = """
 from support.ocp_problems import dive, diver, swing_up
 from trisweep.ocp import Settings
-from trisweep.ocp.solve.solver import _core_settings
+from trisweep.ocp.solve.native_backend import _core_settings
 
 def calls(solver, iterations, threads):
     settings = _core_settings(Settings(iterations=iterations, threads=threads), False)
     before = count()
-    solver._core.solve(settings)
+    solver.backend.core.solve(settings)
     return count() - before
 
 for problem in (swing_up("euler"), dive(diver())):

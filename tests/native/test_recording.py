@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from support.sx_functions import no_cache  # noqa: F401
 from trisweep.native import CompileError, compile_function
-from trisweep.native.compiler.program import without_unused
 from trisweep.native.compiler.recording import record
+from trisweep.native.compiler.straight_line_code import without_unused
 
 x, y, z = ca.SX.sym("x"), ca.SX.sym("y"), ca.SX.sym("z")
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from support.sx_functions import random_function
 from trisweep.native.compiler import register_plan as residence
-from trisweep.native.compiler.program import LEAVES, contract, without_unused
 from trisweep.native.compiler.recording import record
 from trisweep.native.compiler.register_plan import plan
+from trisweep.native.compiler.straight_line_code import LEAVES, contract, without_unused
 from trisweep.native.compiler.vector_math import CALLS
 
 

@@ -13,7 +13,7 @@ from support.ocp_problems import integrator_chain, out_of_reach, rest_to_rest, s
 from support.rivals import ipopt, needs_rivals
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Settings
-from trisweep.ocp.solve.solver import _core_settings
+from trisweep.ocp.solve.native_backend import _core_settings
 from trisweep.problems import task as ready
 
 
@@ -146,8 +146,8 @@ def test_other_back_ends_neither_compile_nor_build_the_core(backend, monkeypatch
 
     ocp, x, u = rest_to_rest()
     ours = solve(ocp)
-    monkeypatch.setattr("trisweep.ocp.solve.solver.compile_function", refuse)
-    monkeypatch.setattr("trisweep.ocp.solve.solver.core", None)
+    monkeypatch.setattr("trisweep.ocp.solve.native_backend.compile_function", refuse)
+    monkeypatch.setattr("trisweep.ocp.solve.native_backend.core", None)
     solver = ocp.build(backend=backend)
     first, second = solver.solve(), solver.solve(guess=ours)
     assert first.solved and second.solved and first.statistics.build_seconds > 0
@@ -296,7 +296,7 @@ def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
 
 
 def test_the_defaults_of_the_settings_are_those_of_the_core():
-    given, plain = _core_settings(Settings(), warm_start=False), core.Settings()
+    given, plain = _core_settings(Settings(), warm=False), core.Settings()
     for name in ("tolerance", "iterations", "seconds", "initial_barrier", "adaptive", "threads", "warm_start"):
         assert getattr(given, name) == getattr(plain, name), name
 

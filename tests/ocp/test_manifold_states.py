@@ -9,7 +9,6 @@ from support.ocp_problems import dive, diver
 from support.rivals import needs_rivals
 from trisweep.dynamics import ModelBuilder
 from trisweep.ocp import Problem, ProblemError, Settings, Solution
-from trisweep.ocp.solve.nonlinear_program import plain_rows
 from trisweep.ocp.statement.manifold import Manifold
 
 POSE = Manifold(11, ((3, 7), (8, 10)))  # position, quaternion, an entry, a pair, an entry
@@ -33,7 +32,7 @@ def test_charts_undo_each_other_and_turn_as_rotations_do():
     for _ in range(20):
         here, there = random_state(rng), random_state(rng)
         at = np.r_[here[3:7], here[8:10]]
-        away = evaluate(POSE.chart(anchor, state), (anchor, at), (state, there))
+        away = evaluate(POSE.coordinates(anchor, state), (anchor, at), (state, there))
         back = evaluate(POSE.compose(d, anchor), (d, away), (anchor, at))
         back[3:7] *= np.sign(back[3:7] @ there[3:7])
         np.testing.assert_allclose(back, there, atol=1e-12)
@@ -46,7 +45,7 @@ def test_charts_undo_each_other_and_turn_as_rotations_do():
         assert away[7] == pytest.approx(2 * np.tan(about / 2))
         opposite = there.copy()
         opposite[3:7] *= -3.0
-        np.testing.assert_allclose(evaluate(POSE.chart(anchor, state), (anchor, at), (state, opposite)), away)
+        np.testing.assert_allclose(evaluate(POSE.coordinates(anchor, state), (anchor, at), (state, opposite)), away)
 
 
 def test_recentring_keeps_the_state():
@@ -105,8 +104,8 @@ def test_the_motion_is_that_of_the_robot(model, solution):
 
 def test_derivatives_are_casadis_where_increments_are_zero(solver):
     rng = np.random.default_rng(3)
-    for block, (_, derivatives) in zip(solver.transcription.blocks, solver.functions):
-        rows, inputs = plain_rows(block), block.inputs
+    for block, (_, derivatives) in zip(solver.transcription.blocks, solver.backend.functions):
+        rows, inputs = block.plain_rows, block.inputs
         z, weights = ca.vertcat(*inputs[:2]), ca.SX.sym("w", rows.numel())
         hessian, _ = ca.hessian(ca.dot(weights, rows), z)
         plain = ca.Function("plain", [*inputs, weights], [ca.jacobian(rows, z), ca.tril(hessian)])

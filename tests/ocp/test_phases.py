@@ -199,14 +199,14 @@ def test_phases_go_to_a_file_and_to_a_picture(solution, tmp_path):
 def test_what_is_wrong_is_named_with_its_phase(solver):
     ocp = pull_and_coast()
     coast = ocp.links[0].phase
-    coast.constrain("too far", coast.states[1].symbol[0], lower=3, at="end")
+    coast.constrain("too far", coast.states[0].symbol[0], lower=3, at="end")
     impossible = ocp.build().solve(goal=2.0)
     assert impossible.status == "infeasible"
     assert {v.name for v in impossible.violations if v.phase == "coast"} & {"too far", "goal"}
     assert "of 'coast'" in str(impossible)
     ocp = pull_and_coast()
     coast = ocp.links[0].phase
-    coast.minimize(ca.sqrt(coast.states[1].symbol[2] - 5), at=3, name="root")
+    coast.minimize(ca.sqrt(coast.states[0].symbol[2] - 5), at=3, name="root")
     broken = ocp.build().solve(goal=2.0)
     assert broken.status == "not finite"
     assert (broken.fault.name, broken.fault.stage, broken.fault.phase) == ("root", 3, "coast")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from trisweep.ocp import Free, Problem, ProblemError, Settings, Solution
 from trisweep.ocp.solve.nonlinear_program import assemble
+from trisweep.ocp.statement.terms import Kind
 
 STEPS = 20
 
@@ -112,7 +113,7 @@ def test_a_free_duration_sets_the_times():
     ocp = Problem(steps=STEPS, duration=Free(guess=2.0, lower=0.5))
     p, v, u = ocp.state("p"), ocp.state("v"), ocp.control("u", lower=-1, upper=1)
     ocp.derivative(p=v, v=u)
-    ocp.minimize(ocp.states[0].symbol, at="end")
+    ocp.minimize(ocp.free_duration.symbol, at="end")
     ocp.constrain("start", ca.vertcat(p, v), equals=0, at="start")
     ocp.constrain("there", ca.vertcat(p, v), equals=[1, 0], at="end")
     solution = ocp.build().solve()
@@ -146,19 +147,21 @@ def independent_residual(solver, solution):
     layout, point = solution.layout, solution.point
     y = np.zeros(program.g.numel())
     # The program's rows stand stage by stage, x_next - F, equalities, inequalities; ours kind by kind.
-    for kind, letter, sign in (("dynamics", "d", -1.0), ("equality", "e", 1.0), ("inequality", "i", 1.0)):
-        y[program.kinds == letter] = sign * point.y[layout.kind(kind)]
-    p = np.concatenate([point.parameters, point.of_stages])
+    kinds = np.array(program.kinds)
+    for kind, sign in ((Kind.DYNAMICS, -1.0), (Kind.EQUALITY, 1.0), (Kind.INEQUALITY, 1.0)):
+        y[kinds == kind] = sign * point.y[layout.kind(kind)]
+    p = np.concatenate([point.shared_parameters, point.stage_parameters])
     lagrangian = program.f + ca.dot(y, program.g)
     function = ca.Function("parts", [program.z, program.p], [program.f, program.g, ca.gradient(lagrangian, program.z)])
     f, g, slope = (np.array(part).ravel() for part in function(point.z, p))
-    outside = np.maximum(np.maximum(program.lower - g, g - program.upper), 0)
+    lower, upper = (side[program.places] for side in (solver.limits.y_lower, solver.limits.y_upper))
+    outside = np.maximum(np.maximum(lower - g, g - upper), 0)
     return {
         "objective": f[0],
         "stationarity": np.abs(slope + point.w).max(),
-        "dynamics": outside[program.kinds == "d"].max(),
-        "equalities": outside[program.kinds == "e"].max(),
-        "inequalities": outside[program.kinds == "i"].max(),
+        "dynamics": outside[kinds == Kind.DYNAMICS].max(),
+        "equalities": outside[kinds == Kind.EQUALITY].max(),
+        "inequalities": outside[kinds == Kind.INEQUALITY].max(),
     }
 
 
@@ -178,32 +181,32 @@ def test_multipliers_are_those_of_ipopt(solver, solution):
     program = assemble(solver.transcription, solver.layout)
     options = {"ipopt.tol": 1e-10, "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
     ipopt = ca.nlpsol("ipopt", "ipopt", {"x": program.z, "p": program.p, "f": program.f, "g": program.g}, options)
-    layout = solution.layout
+    layout, limits = solution.layout, solver.limits
     answer = ipopt(
-        x0=solution.point.z, p=[0, 0], lbg=program.lower, ubg=program.upper,
-        lbx=layout.along_z("lower"), ubx=layout.along_z("upper"),
+        x0=solution.point.z, p=[0, 0], lbg=limits.y_lower[program.places], ubg=limits.y_upper[program.places],
+        lbx=limits.z_lower, ubx=limits.z_upper,
     )  # fmt: skip
     np.testing.assert_allclose(solution.objective, float(answer["f"]), rtol=1e-7)
     lam_g = np.array(answer["lam_g"]).ravel()
-    for kind, letter, sign in (("dynamics", "d", -1.0), ("equality", "e", 1.0), ("inequality", "i", 1.0)):
+    for kind, sign in ((Kind.DYNAMICS, -1.0), (Kind.EQUALITY, 1.0), (Kind.INEQUALITY, 1.0)):
         ours = solution.point.y[layout.kind(kind)]
-        np.testing.assert_allclose(ours, sign * lam_g[program.kinds == letter], atol=1e-5)
+        np.testing.assert_allclose(ours, sign * lam_g[np.array(program.kinds) == kind], atol=1e-5)
     np.testing.assert_allclose(solution.point.w, np.array(answer["lam_x"]).ravel(), atol=1e-5)
 
 
 @pytest.mark.parametrize("part", ["z", "dynamics", "equality", "inequality", "w"])
 def test_a_wrong_solved_is_not_passed_on(part):
     def spoil(result):
-        vector = getattr(result, part) if part in {"z", "w"} else result.y[solver.layout.kind(part)]
+        vector = getattr(result, part) if part in {"z", "w"} else result.y[solver.layout.kind(Kind(part))]
         vector[len(vector) // 2] += 1e-3
 
     solver = pendulum().build()
-    core = solver._core
-    solver._core = Lying(core, spoil)
+    core = solver.backend.core
+    solver.backend.core = Lying(core, spoil)
     wrong = solver.solve(start=[0.0, 0.0])
     assert wrong.status == "stalled" and not wrong.solved
     assert "took this point for a solution" in wrong.advice and wrong.advice in str(wrong)
-    solver._core = core
+    solver.backend.core = core
     assert solver.solve(start=[0.0, 0.0]).solved
 
 
@@ -322,7 +325,7 @@ def test_other_files_get_a_sentence(solution, tmp_path):
     arrays = dict(np.load(whole))
     header = json.loads(str(arrays["header"]))
     np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
-    with pytest.raises(ProblemError, match="has version 99, expected 3"):
+    with pytest.raises(ProblemError, match="has version 99, expected 4"):
         Solution.load(newer)
     np.savez(short, **arrays | {"z": arrays["z"][:-1]})
     with pytest.raises(ProblemError, match="is damaged"):
@@ -375,9 +378,10 @@ def test_a_horizon_that_moves_on_starts_from_the_last_solution():
     np.testing.assert_array_equal(start.guess["x"][:-3], first.x[3:])
     np.testing.assert_array_equal(start.guess["x"][-3:], np.tile(first.x[-1], (3, 1)))
     np.testing.assert_array_equal(start.guess["u"][:-3], first.u[3:])
-    piece = next(piece for piece in first.layout.pieces if piece.name == "speed")
-    np.testing.assert_array_equal(start.point.y[piece.places][:-3], first.point.y[piece.places][3:])
-    np.testing.assert_array_equal(start.point.of_stages, first.point.of_stages)  # parameters stay where they are
+    rows = next(rows for rows in first.layout.constraints if rows.name == "speed")
+    np.testing.assert_array_equal(start.point.y[rows.places][:-3], first.point.y[rows.places][3:])
+    # parameters stay where they are
+    np.testing.assert_array_equal(start.point.stage_parameters, first.point.stage_parameters)
     assert not hasattr(start, "status") and not hasattr(start, "solved")
     parameters = {"now": first.x[1] + 1e-3, "aim": aim[1:32]}
     warm, cold = solver.solve(warm_start=first.shifted(), **parameters), solver.solve(**parameters)

@@ -67,10 +67,10 @@ def test_the_judge_takes_its_scales_from_the_answer():
         solution = solver.solve()
         point = solution.point
         point.z[:] *= 1.001
-        measured = solver.plain_conditions.measure(point)
+        measured = solver.plain_conditions.measure(point, solution.limit_vectors)
         assert "computed again" in doubt(measured, 1e-8)
         relative.append(measured.relative)
-        by_machine = solver._conditions.measure(point)
+        by_machine = solver.backend.conditions.measure(point, solution.limit_vectors)
         np.testing.assert_allclose(
             list(vars(by_machine.relative).values()), list(vars(measured.relative).values()), rtol=1e-6, atol=1e-12
         )

@@ -53,8 +53,8 @@ def test_limits_are_kept(name):
     made, _, solution, _, _ = solved(name)
     for variable in [*made.problem.states, *made.problem.controls]:
         values = solution.trajectories[variable.name]
-        assert (values >= variable.lower - 1e-8).all()
-        assert (values <= variable.upper + 1e-8).all()
+        assert (values >= variable.limits.lower - 1e-8).all()
+        assert (values <= variable.limits.upper + 1e-8).all()
 
 
 def test_iiwa_reaches_its_goal_from_rest():

@@ -32,7 +32,7 @@ def swing_up(integrator="rk4", free=False, torque=6.0):
     ocp.derivative(angle=speed, speed=-9.81 * ca.sin(angle) + u)
     ocp.minimize(0.01 * u**2 + 0.001 * speed**2)
     if free:
-        ocp.minimize(ocp.states[0].symbol, at="end")
+        ocp.minimize(ocp.free_duration.symbol, at="end")
     ocp.constrain("hang", ca.vertcat(angle, speed), equals=0, at="start")
     ocp.constrain("stand", ca.vertcat(angle, speed), equals=[np.pi, 0], at="end")
     return ocp

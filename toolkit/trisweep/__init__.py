@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
         Model,
         ModelBuilder,
         Proximal,
+        Scene,
         Trajectory,
         load_mjcf,
         load_urdf,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
     from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
     from .ocp import Free, Problem, Settings, Solution
     from .problems import task
+    from .problems.planning import Limits, Plan, ToolGoal, plan
     from .problems.robot import load, robot
 
 __version__ = _version("trisweep")
@@ -56,15 +58,19 @@ __all__ = [
     "CompileError",
     "Constraint",
     "Free",
+    "Limits",
     "Model",
     "ModelBuilder",
     "ModelError",
     "NodeError",
+    "Plan",
     "Problem",
     "ProblemError",
     "Proximal",
+    "Scene",
     "Settings",
     "Solution",
+    "ToolGoal",
     "Trajectory",
     "TrisweepError",
     "__version__",
@@ -76,6 +82,7 @@ __all__ = [
     "load",
     "load_mjcf",
     "load_urdf",
+    "plan",
     "point",
     "robot",
     "simulate",

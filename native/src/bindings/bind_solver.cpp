@@ -67,12 +67,12 @@ void bind_structure(nb::module_& m) {
         .def_rw("count", &Block::count)
         .def_rw("child", &Block::child)
         .def_rw("at_shared", &Block::at_shared)
-        .def_rw("at_own", &Block::at_own)
-        .def_rw("own_stride", &Block::own_stride)
-        .def_rw("at_following", &Block::at_following)
-        .def_rw("following_stride", &Block::following_stride)
+        .def_rw("at_stage", &Block::at_stage)
+        .def_rw("stage_stride", &Block::stage_stride)
+        .def_rw("at_child", &Block::at_child)
+        .def_rw("child_stride", &Block::child_stride)
         .def_rw("objective", &Block::objective)
-        .def_rw("next", &Block::next)
+        .def_rw("dynamics", &Block::dynamics)
         .def_rw("equalities", &Block::equalities)
         .def_rw("inequalities", &Block::inequalities)
         .def_rw("at_equality", &Block::at_equality)
@@ -91,14 +91,15 @@ void bind_structure(nb::module_& m) {
             b.derivatives = reinterpret_cast<Evaluate>(address);
             b.derivatives_work = work;
         });
-    nb::class_<Chart>(m, "Chart", "A change of coordinates on a run of stages; see native/src/ocp/horizon.hpp.")
+    nb::class_<Recentring>(m, "Recentring",
+                           "A change of coordinates on a run of stages; see native/src/ocp/horizon.hpp.")
         .def(nb::init<>())
-        .def_rw("first", &Chart::first)
-        .def_rw("count", &Chart::count)
-        .def_rw("at_own", &Chart::at_own)
-        .def_rw("own", &Chart::own)
-        .def("set_recentre", [](Chart& c, std::uintptr_t address, std::int64_t work) {
-            c.recentre = reinterpret_cast<Evaluate>(address);
+        .def_rw("first", &Recentring::first)
+        .def_rw("count", &Recentring::count)
+        .def_rw("at_stage", &Recentring::at_stage)
+        .def_rw("per_stage", &Recentring::per_stage)
+        .def("set_function", [](Recentring& c, std::uintptr_t address, std::int64_t work) {
+            c.function = reinterpret_cast<Evaluate>(address);
             c.work = work;
         });
     nb::class_<Structure>(m, "Structure", "The stages of a problem and what is computed on them.")
@@ -109,8 +110,8 @@ void bind_structure(nb::module_& m) {
         .def_rw("inequalities", &Structure::inequalities)
         .def_rw("parent", &Structure::parent)
         .def_rw("blocks", &Structure::blocks)
-        .def_rw("charts", &Structure::charts)
-        .def_rw("parameters", &Structure::parameters)
+        .def_rw("recentrings", &Structure::recentrings)
+        .def_rw("shared_parameters", &Structure::shared_parameters)
         .def_rw("stage_parameters", &Structure::stage_parameters);
 }
 

@@ -1,7 +1,7 @@
 // The user's functions on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
 //
 // A block is one compiled function on a run of consecutive stages. Its outputs, in this order, are
-//     objective (0 or 1 row), next state (0 or nx of the child), equalities, inequalities
+//     objective (0 or 1 row), dynamics: the next state (0 or nx of the child), equalities, inequalities
 // A stage may belong to several blocks; their objectives and Hessians add up, their constraint rows stand side by side.
 #pragma once
 
@@ -18,29 +18,29 @@ using Evaluate = void (*)(const double* const* inputs, const std::int64_t* input
                           const std::int64_t* output_strides, std::int64_t count, double* work);
 
 // What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
-// the child, whose chart the next state is given in; output: the rows above. `derivatives` takes a weight for each row too,
+// the child, about whose anchors the next state is given; output: the rows above. `derivatives` takes a weight for each row too,
 // and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
 // (rows, u and x) are given here.
 struct Block {
     int first = 0, count = 0;
     int child = -1;  // of the first stage; those of the others follow it
-    int at_shared = 0, at_own = 0, own_stride = 0, at_following = 0, following_stride = 0;  // places of the parameters
-    int objective = 0, next = 0, equalities = 0, inequalities = 0;
+    int at_shared = 0, at_stage = 0, stage_stride = 0, at_child = 0, child_stride = 0;  // places of the parameters
+    int objective = 0, dynamics = 0, equalities = 0, inequalities = 0;
     int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
     int lanes = 1;                           // stages that the functions compute at a time
     Evaluate values = nullptr, derivatives = nullptr;
     std::int64_t values_work = 0, derivatives_work = 0;
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
 
-    int rows() const { return objective + next + equalities + inequalities; }
+    int rows() const { return objective + dynamics + equalities + inequalities; }
 };
 
 // A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
 // stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
-struct Chart {
+struct Recentring {
     int first = 0, count = 0;
-    int at_own = 0, own = 0;  // place and number of the parameters of a stage
-    Evaluate recentre = nullptr;
+    int at_stage = 0, per_stage = 0;  // place and number of the parameters of a stage
+    Evaluate function = nullptr;
     std::int64_t work = 0;
 };
 
@@ -62,11 +62,11 @@ struct Multipliers {
 
 class Horizon {
 public:
-    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Chart> charts,
+    Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Recentring> recentrings,
             const std::vector<int>& inequalities, int parameters, int stage_parameters)
         : riccati(riccati),
           blocks(std::move(blocks)),
-          charts(std::move(charts)),
+          recentrings(std::move(recentrings)),
           parameter_count(parameters),
           stage_parameter_count(stage_parameters) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -155,16 +155,16 @@ public:
 
     // Make the present place of every state on a manifold the origin of its coordinates.
     void recentre(double* z) {
-        for (const Chart& chart : charts) {
-            const Riccati::Stage& s = riccati.stages[chart.first];
-            double *x = z + s.at_z + s.up, *own = stage_parameters + chart.at_own;
-            const double* inputs[] = {x, own};
-            double* outputs[] = {moved_x, moved_own};
-            const std::int64_t from[] = {s.n, chart.own}, to[] = {s.nx, chart.own};
-            chart.recentre(inputs, from, outputs, to, chart.count, work[0].data());
-            for (int k = 0; k < chart.count; ++k)
+        for (const Recentring& recentring : recentrings) {
+            const Riccati::Stage& s = riccati.stages[recentring.first];
+            double *x = z + s.at_z + s.up, *here = stage_parameters + recentring.at_stage;
+            const double* inputs[] = {x, here};
+            double* outputs[] = {moved_x, moved_parameters};
+            const std::int64_t from[] = {s.n, recentring.per_stage}, to[] = {s.nx, recentring.per_stage};
+            recentring.function(inputs, from, outputs, to, recentring.count, work[0].data());
+            for (int k = 0; k < recentring.count; ++k)
                 std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
-            std::copy_n(moved_own, std::ptrdiff_t(chart.count) * chart.own, own);
+            std::copy_n(moved_parameters, std::ptrdiff_t(recentring.count) * recentring.per_stage, here);
         }
     }
 
@@ -172,7 +172,7 @@ public:
 
     Riccati& riccati;
     std::vector<Block> blocks;
-    std::vector<Chart> charts;
+    std::vector<Recentring> recentrings;
     std::vector<int> inequality_count, at_c;  // of each stage
     int size_c = 0;
     const int parameter_count, stage_parameter_count;
@@ -186,8 +186,8 @@ public:
 private:
     // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
     struct Places {
-        std::vector<int> gradient, next, equality, inequality, hessian;             // target offsets
-        std::vector<int> from_gradient, from_next, from_equality, from_inequality;  // nonzeros of the Jacobian
+        std::vector<int> gradient, dynamics, equality, inequality, hessian;             // target offsets
+        std::vector<int> from_gradient, from_dynamics, from_equality, from_inequality;  // nonzeros of the Jacobian
         std::vector<int> equality_row, inequality_row;
     };
 
@@ -209,13 +209,13 @@ private:
             hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
             most_work = std::max({most_work, block.values_work, block.derivatives_work});
         }
-        int most_x = 0, most_own = 0;
-        for (const Chart& chart : charts) {
-            most_x = std::max(most_x, chart.count * riccati.stages[chart.first].nx);
-            most_own = std::max(most_own, chart.count * chart.own);
-            most_work = std::max(most_work, chart.work);
+        int most_x = 0, most_parameters = 0;
+        for (const Recentring& recentring : recentrings) {
+            most_x = std::max(most_x, recentring.count * riccati.stages[recentring.first].nx);
+            most_parameters = std::max(most_parameters, recentring.count * recentring.per_stage);
+            most_work = std::max(most_work, recentring.work);
         }
-        moved_x = a.vector(most_x), moved_own = a.vector(most_own);
+        moved_x = a.vector(most_x), moved_parameters = a.vector(most_parameters);
     }
 
     // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
@@ -254,10 +254,10 @@ private:
         for (int r = 0; r < block.rows(); ++r)
             if (!(std::fabs(row[r]) <= 1e300)) return false;
         row += block.objective;
-        if (block.next) {
+        if (block.dynamics) {
             const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
             const double* x = z + child.at_z + child.up;
-            for (int r = 0; r < block.next; ++r)
+            for (int r = 0; r < block.dynamics; ++r)
                 out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
         }
         const int e = at_equality(block, stage), c = at_inequality(block, stage);
@@ -276,14 +276,13 @@ private:
     void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
               double* const* results, const std::int64_t* result_strides, double* work) {
         const Riccati::Stage& s = riccati.stages[block.first + first];
-        const double* inputs[] = {
-            z + s.at_z,
-            z + s.at_z + s.up,
-            parameters + block.at_shared,
-            stage_parameters + block.at_own + std::ptrdiff_t(first) * block.own_stride,
-            stage_parameters + block.at_following + std::ptrdiff_t(first) * block.following_stride,
-            weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
-        const std::int64_t strides[] = {s.n, s.n, 0, block.own_stride, block.following_stride, block.rows()};
+        const double* inputs[] = {z + s.at_z,
+                                  z + s.at_z + s.up,
+                                  parameters + block.at_shared,
+                                  stage_parameters + block.at_stage + std::ptrdiff_t(first) * block.stage_stride,
+                                  stage_parameters + block.at_child + std::ptrdiff_t(first) * block.child_stride,
+                                  weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
+        const std::int64_t strides[] = {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows()};
         function(inputs, strides, results, result_strides, last - first, work);
     }
 
@@ -291,10 +290,10 @@ private:
         to += std::ptrdiff_t(first) * block.rows();
         for (int stage = block.first + first; stage < block.first + last; ++stage) {
             if (block.objective) *to++ = objective_scale;
-            if (block.next) {
+            if (block.dynamics) {
                 const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
-                scaled(block.next, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
-                to += block.next;
+                scaled(block.dynamics, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
+                to += block.dynamics;
             }
             const int e = at_equality(block, stage), c = at_inequality(block, stage);
             scaled(block.equalities, m.eta + e, equality_scale + e, to);
@@ -313,9 +312,9 @@ private:
             const int column = along_z(block.jacobian_columns[t]);
             if (row < block.objective) {
                 p.gradient.push_back(column), p.from_gradient.push_back(int(t));
-            } else if ((row -= block.objective) < block.next) {
-                p.next.push_back(column + row * s.n), p.from_next.push_back(int(t));
-            } else if ((row -= block.next) < block.equalities) {
+            } else if ((row -= block.objective) < block.dynamics) {
+                p.dynamics.push_back(column + row * s.n), p.from_dynamics.push_back(int(t));
+            } else if ((row -= block.dynamics) < block.equalities) {
                 p.equality.push_back(column + (block.at_equality + row) * s.n), p.from_equality.push_back(int(t));
                 p.equality_row.push_back(row);
             } else {
@@ -337,9 +336,9 @@ private:
         Riccati::Stage& s = riccati.stages[stage];
         for (std::size_t t = 0; t < p.gradient.size(); ++t)
             gradient[s.at_z + p.gradient[t]] += objective_scale * jacobian[p.from_gradient[t]];
-        if (block.next) {
+        if (block.dynamics) {
             double* E = riccati.stages[block.child + stage - block.first].E;
-            for (std::size_t t = 0; t < p.next.size(); ++t) E[p.next[t]] = jacobian[p.from_next[t]];
+            for (std::size_t t = 0; t < p.dynamics.size(); ++t) E[p.dynamics[t]] = jacobian[p.from_dynamics[t]];
         }
         const double* equality = equality_scale + at_equality(block, stage);
         for (std::size_t t = 0; t < p.equality.size(); ++t)
@@ -362,7 +361,7 @@ private:
     std::vector<std::vector<double>> work;  // of each thread
     static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
     std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
-    double *moved_x, *moved_own;
+    double *moved_x, *moved_parameters;
 };
 
 }  // namespace trisweep

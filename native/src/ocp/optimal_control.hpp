@@ -21,7 +21,7 @@ public:
     OptimalControl(Riccati& riccati, Horizon& horizon)
         : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
         size_v = riccati.size_z + horizon.size_c;
-        size_place = horizon.charts.empty() ? 0 : horizon.stage_parameter_count;
+        size_place = horizon.recentrings.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];

@@ -17,15 +17,15 @@ namespace trisweep {
 struct Structure {
     std::vector<int> nx, nu, equalities, inequalities, parent;
     std::vector<Block> blocks;
-    std::vector<Chart> charts;
-    int parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
+    std::vector<Recentring> recentrings;
+    int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
 };
 
 class Solver : private Supervisor {
 public:
     explicit Solver(const Structure& s)
         : riccati(s.nx, s.nu, s.equalities, s.parent, true),
-          horizon(riccati, s.blocks, s.charts, s.inequalities, s.parameters, s.stage_parameters),
+          horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters),
           program(riccati, horizon),
           packing(program),
           start(program, packing),

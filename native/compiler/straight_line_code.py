@@ -11,7 +11,7 @@ LEAVES = frozenset({"input", "constant"})
 
 
 @dataclass
-class Program:
+class StraightLineCode:
     """`operations[k]` of `arguments[k]` is value k; `outputs` lists (place among all outputs, value)."""
 
     operations: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ def bits_of(number: float) -> int:
     return struct.unpack("<Q", struct.pack("<d", number))[0]
 
 
-def contract(program: Program) -> Program:
+def contract(program: StraightLineCode) -> StraightLineCode:
     """The same program with a*b + c, a*b - c and c - a*b as one operation, where a*b has no other use."""
     counts = program.use_counts()
     operations, arguments = list(program.operations), list(program.arguments)
@@ -64,10 +64,10 @@ def contract(program: Program) -> Program:
                 operations[k], arguments[k] = "neg_mul_add", (*program.arguments[y], x)
             elif is_private_product(x):
                 operations[k], arguments[k] = "mul_sub", (*program.arguments[x], y)
-    return Program(operations, arguments, program.outputs)
+    return StraightLineCode(operations, arguments, program.outputs)
 
 
-def without_unused(program: Program) -> Program:
+def without_unused(program: StraightLineCode) -> StraightLineCode:
     """The same program without values that no output rests on."""
     used = [False] * len(program)
     for _, value in program.outputs:
@@ -76,7 +76,7 @@ def without_unused(program: Program) -> Program:
         if used[k] and program.operations[k] not in LEAVES:
             for value in program.arguments[k]:
                 used[value] = True
-    new = Program()
+    new = StraightLineCode()
     number = [-1] * len(program)
     for k, operation in enumerate(program.operations):
         if used[k]:

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ..solve.kkt import Measured, Point
-from ..stages.layout import Layout, Span
+from ..stages.layout import Layout, PhaseLayout
+from ..stages.limit_vectors import LimitVectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class ConstraintValues:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Motion:
+class PhaseSolution:
     """A phase of a solution. States (stages, size) and controls (steps, size) are attributes by their names.
 
     gains: (steps, nu, nx), the feedback u = u* + gains (x - x*) about the motion; controls, states in the order stated,
@@ -36,23 +37,24 @@ class Motion:
 
     layout: Layout
     index: int
+    limit_vectors: LimitVectors
     point: Point
     measured: Measured
     gains: np.ndarray
     begin: float = 0.0
 
     @property
-    def span(self) -> Span:
+    def phase(self) -> PhaseLayout:
         return self.layout.phases[self.index]
 
     @property
     def name(self) -> str:
-        return self.span.name
+        return self.phase.name
 
     @cached_property
     def trajectories(self) -> dict[str, np.ndarray]:
         """Every state (stages, size) and control (steps, size) by name."""
-        return self.span.trajectories(self.point.z, self.point.of_stages)
+        return self.phase.trajectories(self.point.z, self.point.stage_parameters)
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.trajectories:
@@ -64,20 +66,22 @@ class Motion:
         if not name.startswith("_") and "point" in self.__dict__ and name in self.trajectories:
             return self.trajectories[name]
         known = f"; its trajectories are {', '.join(self.trajectories)}" if "point" in self.__dict__ else ""
-        raise AttributeError(f"a Motion has no '{name}'{known}")
+        raise AttributeError(f"a PhaseSolution has no '{name}'{known}")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.trajectories]
 
     def __repr__(self) -> str:
-        return f"<Motion '{self.name}': {self.span.steps} steps of {', '.join(self.trajectories)}>"
+        return f"<PhaseSolution '{self.name}': {self.phase.steps} steps of {', '.join(self.trajectories)}>"
 
     @cached_property
     def times(self) -> np.ndarray:
         """The time of every stage (stages,), in s; the number of the stage where no step was stated."""
-        span = self.span
-        step = self.trajectories["duration"][0, 0] / span.steps if span.free_duration else span.step
-        return self.begin + np.arange(span.steps + 1) * (1.0 if step is None else step)
+        phase = self.phase
+        step = phase.step
+        if phase.free_duration:
+            step = self.trajectories[phase.states[0].name][0, 0] / phase.steps
+        return self.begin + np.arange(phase.steps + 1) * (1.0 if step is None else step)
 
     @property
     def duration(self) -> float:
@@ -87,7 +91,7 @@ class Motion:
     @cached_property
     def constraints(self) -> dict[str, ConstraintValues]:
         """Every constraint by name; those that make the states follow each other are "dynamics of q" and so on."""
-        names = dict.fromkeys(piece.name for piece in self.layout.pieces if piece.phase == self.index)
+        names = dict.fromkeys(rows.name for rows in self.layout.constraints if rows.phase == self.index)
         return {name: self._constraint(name) for name in names}
 
     @property
@@ -98,9 +102,8 @@ class Motion:
     @cached_property
     def limits(self) -> dict[str, ConstraintValues]:
         """The limits of every state and control by its name, seen as a constraint on its coordinates."""
-        layout, span = self.layout, self.span
-        vectors = (self.point.z, layout.along_z("lower"), layout.along_z("upper"), self.point.w)
-        parts = [span.coordinates(vector) for vector in vectors]
+        vectors = (self.point.z, self.limit_vectors.z_lower, self.limit_vectors.z_upper, self.point.w)
+        parts = [self.phase.coordinates(vector) for vector in vectors]
         return {
             name: ConstraintValues(np.arange(len(parts[0][name])), *(part[name] for part in parts)) for name in parts[0]
         }
@@ -108,16 +111,17 @@ class Motion:
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
         """The values the problem was solved for, by name."""
-        return self.span.parameters_by_name(self.point.parameters, self.point.of_stages)
+        return self.phase.parameters_by_name(self.point.shared_parameters, self.point.stage_parameters)
 
     def _constraint(self, name: str) -> ConstraintValues:
-        pieces = [piece for piece in self.layout.pieces if piece.name == name and piece.phase == self.index]
-        stages = sorted({stage for piece in pieces for stage in range(*piece.stages)})
-        shape = len(stages), 1 + max(row for piece in pieces for row in piece.rows)
+        parts = [rows for rows in self.layout.constraints if rows.name == name and rows.phase == self.index]
+        stages = sorted({stage for rows in parts for stage in range(*rows.stages)})
+        shape = len(stages), 1 + max(row for rows in parts for row in rows.rows)
         found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(4)))
-        for piece in pieces:
-            where = np.ix_([stages.index(stage) for stage in range(*piece.stages)], piece.rows)
-            found.values[where] = self.measured.rows[piece.places]
-            found.lower[where], found.upper[where] = piece.lower, piece.upper
-            found.multipliers[where] = self.point.y[piece.places]
+        for rows in parts:
+            where = np.ix_([stages.index(stage) for stage in range(*rows.stages)], rows.rows)
+            found.values[where] = self.measured.rows[rows.places]
+            found.lower[where] = self.limit_vectors.y_lower[rows.places]
+            found.upper[where] = self.limit_vectors.y_upper[rows.places]
+            found.multipliers[where] = self.point.y[rows.places]
         return found

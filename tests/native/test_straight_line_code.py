@@ -2,8 +2,8 @@
 
 import casadi as ca
 import pytest
-from trisweep.native.compiler.program import contract, without_unused
 from trisweep.native.compiler.recording import record
+from trisweep.native.compiler.straight_line_code import contract, without_unused
 
 x, y, z = ca.SX.sym("x"), ca.SX.sym("y"), ca.SX.sym("z")
 

@@ -1,0 +1,60 @@
+"""What a back end is to a solver: it is asked for a point with its multipliers, and says how it came there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from ..answer.iteration import Iteration
+from ..answer.status import Status
+from ..stages.limit_vectors import LimitVectors
+from .kkt import Conditions, Point
+from .settings import Settings
+
+Watcher = Callable[[Iteration], bool]  # sees every iteration; true asks for an end
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A solve: start is where from, with multipliers and the barrier they speak of if `warm`."""
+
+    start: Point
+    warm: bool
+    limits: LimitVectors
+    settings: Settings
+    watcher: Watcher | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How a solve ended, in the vectors of `layout` and the units of the statement.
+
+    gains: K (nu, nx) by rows of every stage, NaN where they are not known.
+    fault: block, stage and row (-1: a derivative) that was not finite.
+    """
+
+    status: Status
+    point: Point
+    gains: np.ndarray
+    iterations: int
+    seconds: float
+    seconds_functions: float
+    seconds_linear: float
+    evaluations: int
+    differentiations: int
+    factorizations: int
+    records: list[Iteration] = field(default_factory=list)
+    fault: tuple[int, int, int] = (-1, -1, -1)
+
+
+class Backend(Protocol):
+    """Ready to solve one problem. conditions: the judge, by the functions that this back end has."""
+
+    conditions: Conditions
+
+    def run(self, request: Request) -> Outcome:
+        """Solve."""
+        ...

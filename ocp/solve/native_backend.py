@@ -1,0 +1,162 @@
+"""The native back end: machine code for the stages, and the core's interior point on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...native import CompiledFunction, compile_function, core
+from ..answer.iteration import Iteration
+from ..answer.status import Status
+from ..stages.layout import Layout
+from ..stages.stages import Block
+from ..stages.transcription import Transcription
+from ..statement.terms import Kind
+from .backend import Outcome, Request, Watcher
+from .kkt import Conditions, Evaluator, Point, Sample, row_sizes_of
+from .settings import BARRIERS, Settings
+
+FOREVER = 1e9  # seconds, for the core
+
+
+class NativeBackend:
+    """Compiled functions of every block, and the core's solver."""
+
+    def __init__(self, transcription: Transcription, layout: Layout, hessian: str):
+        self.transcription, self.layout = transcription, layout
+        self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
+        self.compiled = [
+            (_compiled(values, block), _compiled(derivatives, block))
+            for block, (values, derivatives) in zip(transcription.blocks, self.functions)
+        ]
+        self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
+        self.core = core.Solver(self._core_structure())
+        evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
+        self.conditions = Conditions(transcription, layout, evaluators)
+
+    def run(self, request: Request) -> Outcome:
+        """Solve by the core; see native/src/ocp/result.hpp for what it says."""
+        start, limits = request.start, request.limits
+        inequalities = self.layout.kind(Kind.INEQUALITY)
+        self.core.set_parameters(start.shared_parameters, start.stage_parameters)
+        self.core.set_bounds(limits.z_lower, limits.z_upper, limits.y_lower[inequalities], limits.y_upper[inequalities])
+        self.core.set_guess(start.z)
+        if request.warm:
+            self.core.set_multipliers(start.y, start.w)
+        result = self.core.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
+        return Outcome(
+            status=Status.named(result.status.name.replace("_", " ")),
+            point=Point(result.z, result.y, result.w, start.shared_parameters, result.stage_parameters),
+            gains=result.gains,
+            iterations=result.iterations,
+            seconds=result.seconds,
+            seconds_functions=result.seconds_functions,
+            seconds_linear=result.seconds_linear,
+            evaluations=result.evaluations,
+            differentiations=result.differentiations,
+            factorizations=result.factorizations,
+            records=[_iteration(record) for record in result.records],
+            fault=result.fault,
+        )
+
+    # --- the core's view
+
+    def _core_structure(self) -> Any:
+        transcription, made = self.transcription, core.Structure()
+        made.nx, made.nu, made.parent = transcription.nx, transcription.nu, transcription.parents
+        made.equalities, made.inequalities = map(transcription.count, (Kind.EQUALITY, Kind.INEQUALITY))
+        made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions, self.compiled)]
+        made.recentrings = self._core_recentrings()
+        made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
+        return made
+
+    def _core_block(
+        self,
+        block: Block,
+        functions: tuple[ca.Function, ca.Function],
+        compiled: tuple[CompiledFunction, CompiledFunction],
+    ) -> Any:
+        values, derivatives = compiled
+        made = core.Block()
+        made.first, made.count, made.child = block.stages[0], len(block.stages), block.child
+        layouts, phases = self.layout.phases, self.transcription.phases
+        phase = layouts[phases.index(block.phase)]
+        made.at_shared, made.stage_stride = phase.at_shared, phase.per_stage
+        made.at_stage = phase.at_stage + (block.stages[0] - phase.first) * phase.per_stage
+        if block.entering is not None:
+            entered = layouts[phases.index(block.entering)]
+            made.at_child = entered.at_stage + (block.child - entered.first) * entered.per_stage
+            made.child_stride = entered.per_stage
+        made.objective, made.dynamics = block.count(Kind.OBJECTIVE), block.count(Kind.DYNAMICS)
+        made.equalities, made.inequalities = block.count(Kind.EQUALITY), block.count(Kind.INEQUALITY)
+        made.lanes = max(values.lanes, derivatives.lanes)
+        made.at_equality, made.at_inequality = block.at_equality, block.at_inequality
+        made.jacobian_rows, made.jacobian_columns = map(list, functions[1].sparsity_out(0).get_triplet())
+        made.hessian_rows, made.hessian_columns = map(list, functions[1].sparsity_out(1).get_triplet())
+        made.set_values(values.address, values.sizes.work)
+        made.set_derivatives(derivatives.address, derivatives.sizes.work)
+        return made
+
+    def _core_recentrings(self) -> list[Any]:
+        made = []
+        for phase, place in zip(self.transcription.phases, self.layout.phases):
+            function = self.transcription.recentring(phase)
+            if function is None:
+                continue
+            compiled = compile_function(function)
+            self._recentrings.append(compiled)
+            for first, count in ((0, place.steps), (place.steps, 1)):
+                recentring = core.Recentring()
+                recentring.first, recentring.count = place.first + first, count
+                recentring.at_stage = place.at_stage + first * place.per_stage
+                recentring.per_stage = place.per_stage
+                recentring.set_function(compiled.address, compiled.sizes.work)
+                made.append(recentring)
+        return made
+
+
+def compiled_evaluator(
+    functions: tuple[ca.Function, ca.Function], compiled: tuple[CompiledFunction, CompiledFunction]
+) -> Evaluator:
+    """A block's rows and slopes by the solver's machine code."""
+    values, derivatives = compiled
+    sparsity = functions[1].sparsity_out(0)
+    at_row, at_column = (np.array(part, dtype=int) for part in sparsity.get_triplet())
+    to_rows, to_columns = (np.zeros((len(at_row), size)) for size in sparsity.shape)
+    to_rows[np.arange(len(at_row)), at_row] = 1.0
+    to_columns[np.arange(len(at_row)), at_column] = 1.0
+
+    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
+        rows = np.asarray(values.batch(*inputs))
+        jacobian, _ = derivatives.batch(*inputs, weights)
+        across, along = jacobian * weights[:, at_row], jacobian * np.hstack(inputs[:2])[:, at_column]
+        return Sample(
+            rows, across @ to_columns, row_sizes_of(rows, along @ to_rows, np.abs(along) @ to_rows),
+            np.abs(across) @ to_columns,
+        )  # fmt: skip
+
+    return evaluate
+
+
+def _compiled(function: ca.Function, block: Block) -> CompiledFunction:
+    return compile_function(function, name=f"{function.name()} of {block}")
+
+
+def _core_watcher(watcher: Watcher | None) -> Any:
+    """What the core calls with the record of every iteration; None where nobody looks on."""
+    return None if watcher is None else lambda record: watcher(_iteration(record))
+
+
+def _iteration(record: object) -> Iteration:
+    return Iteration(*(getattr(record, name) for name in Iteration._fields))
+
+
+def _core_settings(settings: Settings, warm: bool) -> Any:
+    inner = core.Settings()
+    inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
+    inner.warm_start, inner.threads = warm, settings.threads
+    inner.adaptive = BARRIERS[settings.barrier]
+    inner.seconds, inner.initial_barrier = min(settings.seconds, FOREVER), settings.initial_barrier
+    return inner

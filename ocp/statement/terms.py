@@ -1,0 +1,82 @@
+"""What is said of variables: costs, dynamics and constraints on stages, and phases that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from .limits import Limits
+from .variables import Control
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+
+class Kind(str, Enum):
+    """What a term is for, in the order in which the rows of a block stand."""
+
+    OBJECTIVE = "objective"
+    DYNAMICS = "dynamics"
+    EQUALITY = "equality"
+    INEQUALITY = "inequality"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def constrains(self) -> bool:
+        """Whether its rows have multipliers."""
+        return self is not Kind.OBJECTIVE
+
+
+CONSTRAINTS = tuple(kind for kind in Kind if kind.constrains)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A named expression on some stages, sorted, and what it is for. limits: of an inequality; others are zero.
+
+    stated_rows: the indices of its rows in the constraint as it was stated.
+    """
+
+    name: str
+    kind: Kind
+    expression: ca.SX
+    stages: tuple[int, ...]
+    limits: Limits
+    stated_rows: tuple[int, ...]
+
+    @property
+    def rows(self) -> int:
+        return self.expression.numel()
+
+
+def term(
+    name: str,
+    kind: Kind,
+    expression: ca.SX,
+    stages: tuple[int, ...],
+    limits: Limits | None = None,
+    stated_rows: list[int] | None = None,
+) -> Term:
+    """A term; where nothing is said of its rows, they are all zero and all that was stated."""
+    size = expression.numel()
+    zero = Limits(np.zeros(size), np.zeros(size))
+    rows = range(size) if stated_rows is None else stated_rows
+    return Term(name, kind, expression, stages, zero if limits is None else limits, tuple(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A phase that follows: its first states by name, as expressions of the last stage before it.
+
+    choices: the states that are not given by the motion before: controls of that last stage, in effect.
+    """
+
+    phase: Problem
+    entry: dict[str, ca.SX]
+    choices: tuple[Control, ...]

@@ -24,6 +24,7 @@ from support.operations import operations
 from support.pinocchio_overhead import pinocchio_overhead
 from support.report import Report
 from support.timing import by_address, seconds
+from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.free.aba import aba
 from trisweep.dynamics.methods import PROXIMAL
 from trisweep.dynamics.proximal.iteration import Iterate
@@ -68,7 +69,7 @@ def proximal(mechanism, method, iterations) -> ca.Function:
     """Accelerations and forces after plain iterations."""
     model, kind = mechanism.model, PROXIMAL[METHODS[method]]
     state = tuple(ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
-    iterate = Iterate(kind, model, state, mechanism.constraints, None, MU[method], steps="plain")
+    iterate = Iterate(kind, ForwardProblem(model, *state, mechanism.constraints), MU[method], steps="plain")
     while iterate.count < iterations:
         iterate.advance()
     return ca.Function("f", list(state), [iterate.a, iterate.force])

@@ -21,6 +21,7 @@ from support.report import Report
 from trisweep.dynamics import load_urdf, point, weld
 from trisweep.dynamics.algebra.ldl import Factor
 from trisweep.dynamics.algebra.spatial import Turn
+from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.free.aba import aba
 from trisweep.dynamics.methods import FORWARD as METHODS
 from trisweep.problems.robot import example_files, robot
@@ -47,7 +48,7 @@ def forward_operations(model, constraints, method) -> int:
     """Accelerations alone, as in the papers."""
     q, v, tau = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
     if constraints or method.startswith("ltl"):
-        result = METHODS[method](model, q, v, tau, constraints)[0]
+        result = METHODS[method](ForwardProblem(model, q, v, tau, constraints))[0]
     else:
         result = aba(model, q, v, tau)
     return operations(ca.Function("f", [q, v, tau], [result]))

@@ -21,6 +21,7 @@ from support.pinocchio_overhead import pinocchio_overhead
 from support.timing import by_address, seconds
 from trisweep.dynamics import point, weld
 from trisweep.dynamics.constrained.pv_early import pv_early
+from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.free.aba import aba
 from trisweep.native import compile_function, level
 from trisweep.problems.robot import robot, robot_file
@@ -57,7 +58,7 @@ def compiled(model, what, constraints):
     if what == "rnea":
         outputs = [model.inverse_dynamics(q, v, x)]
     elif constraints:
-        a, forces = pv_early(model, q, v, x, constraints)
+        a, forces = pv_early(ForwardProblem(model, q, v, x, constraints))
         outputs = [a, ca.vertcat(*forces)]
     else:
         outputs = [aba(model, q, v, x)]

@@ -4,8 +4,8 @@
     arm = load_urdf("arm.urdf")
     a, forces = arm.forward_dynamics(q, v, tau, constraints=[weld("hand")])
 
-`model` is the plain data of a robot, `doors` its methods; each algorithm is a file of its own, a function of numbers
-or of CasADi SX symbols. `scalar` alone knows which; `joints` alone knows the kinds of joint.
+`model` is the plain data of a robot and its methods; each algorithm is a file of its own, a function of numbers
+or of CasADi SX symbols. `arrays` alone knows which; `joints` alone knows the kinds of joint.
 """
 
 from ..errors import ModelError
@@ -15,7 +15,7 @@ from .files.mjcf import load_mjcf
 from .files.urdf import load_urdf
 from .model import Frame, Model, Shape
 from .proximal.elimination_order import elimination_order
-from .proximal.iteration import Proximal, ProximalReport
+from .proximal.settings import Proximal, ProximalReport
 from .shapes.clearance import Pair, distances, pairs
 from .shapes.cloud import Cloud
 from .shapes.scene import Scene

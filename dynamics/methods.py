@@ -1,16 +1,21 @@
-"""The choice between the methods of constrained forward dynamics and of the Delassus matrix."""
+"""The methods of constrained forward dynamics and of the Delassus matrix, by name, and the choice between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
+
+import casadi as ca
 
 from ..errors import ModelError
+from .algebra.arrays import Array, any_not_finite, is_symbolic
 from .constrained.gauss import gauss
 from .constrained.ltl import ltl
 from .constrained.ltl_soft import ltl_soft
 from .constrained.pv import pv
+from .constrained.pv_base import pv_base
 from .constrained.pv_early import pv_early
 from .constrained.pv_soft import pv_soft
 from .constrained.row_elimination import row_pivots
@@ -20,31 +25,40 @@ from .delassus.efpa import efpa
 from .delassus.kjr import kjr
 from .delassus.ltl_osim import ltl_osim
 from .delassus.pv_osim import pv_osim
-from .delassus.pv_osim_fast import pv_osim_fast
+from .delassus.pv_osim_fast import DelassusOperator, pv_osim_fast
 from .delassus.pv_osimr import pv_osimr
+from .forward_problem import Answer, ForwardProblem, Method
 from .free.aba import aba
+from .nodes.forward_node import ForwardDerivatives, Way, forward_node
+from .nodes.proximal_node import ProximalDerivatives
 from .proximal.constrained_aba import ConstrainedABA
-from .proximal.iteration import Factorized, solve
+from .proximal.factorization import Factorization
+from .proximal.iteration import solve
 from .proximal.lcaba import LCABA
 from .proximal.prox_bbo import ProxBBO
 from .proximal.prox_ltl import ProxLTL
 from .proximal.prox_pv import ProxPV
+from .proximal.settings import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from .model import Model
 
+Named = TypeVar("Named")
+
 # The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
-PROXIMAL: dict[str, type[Factorized]] = {kind.name: kind for kind in (LCABA, ProxBBO, ProxLTL, ConstrainedABA, ProxPV)}
+PROXIMAL: dict[str, type[Factorization]] = {
+    kind.name: kind for kind in (LCABA, ProxBBO, ProxLTL, ConstrainedABA, ProxPV)
+}
 
 
-def iterated(kind: type[Factorized]) -> Callable:
+def iterated(kind: type[Factorization]) -> Method:
     """A proximal method with its default settings as a function like the others."""
-    return lambda *problem: solve(kind, *problem)[:2]
+    return lambda problem: solve(kind, problem)[:2]
 
 
-FORWARD: dict[str, Callable] = {
+FORWARD: dict[str, Method] = {
     "pv": pv,
-    "pv-base": partial(pv, root="primal"),
+    "pv-base": pv_base,
     "pv-early": pv_early,
     "pv-soft": pv_soft,
     "ltl": ltl,
@@ -53,13 +67,18 @@ FORWARD: dict[str, Callable] = {
     **{name: iterated(kind) for name, kind in PROXIMAL.items()},
 }
 
-# The proximal method that is taken when none is named.
-DEFAULT_PROXIMAL = "lcaba"
+# The proximal method that is taken when none is named, and the one that bears the largest mu.
+DEFAULT_PROXIMAL, STIFFEST = "lcaba", "prox-ltl"
 
 # The methods that only press towards the constraints.
 SOFT = ("pv-soft", "ltl-soft")
 
-DELASSUS: dict[str, Callable] = {
+# Of independent rows, the methods of which symbols take the one with the fewest operations.
+SYMBOLIC = ("pv-early", "ltl")
+
+Delassus: TypeAlias = "Callable[[Model, Array, Sequence[Constraint]], Array | DelassusOperator]"
+
+DELASSUS: dict[str, Delassus] = {
     "pv-osim": pv_osim,
     "pv-osim-fast": pv_osim_fast,
     "pv-osimr": pv_osimr,
@@ -69,11 +88,21 @@ DELASSUS: dict[str, Callable] = {
 }
 
 
+_choices: WeakKeyDictionary[Model, dict[tuple[object, ...], tuple[str, str]]] = WeakKeyDictionary()
+
+
 def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
-    """The method forward_dynamics takes when none is named, and why."""
+    """The method forward_dynamics takes when none is named, and why; found once for each model and constraints."""
+    known, key = _choices.setdefault(model, {}), tuple(constraint.key for constraint in constraints)
+    if key not in known:
+        known[key] = _chosen(model, constraints)
+    return known[key]
+
+
+def _chosen(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     if not constraints:
         return "aba", "there are no constraints"
-    if is_proximal(model, constraints, None):
+    if any(closes_loop(model, constraint) for constraint in constraints):
         return (
             DEFAULT_PROXIMAL,
             "the constraints close loops, and it needs the fewest operations of the methods that take them",
@@ -88,42 +117,136 @@ def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     )
 
 
-def named(methods: dict[str, Callable], method: str) -> Callable:
+def named(methods: Mapping[str, Named], method: str) -> Named:
     """The method of that name; an unknown one is answered with those there are."""
     if method not in methods:
         raise ModelError(f"method is '{method}', expected one of {', '.join(methods)}")
     return methods[method]
 
 
-def forward_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> Callable:
-    """f(model, q, v, tau, constraints, external) -> accelerations, forces."""
+def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
+    """Accelerations and forces: numbers by the method, or symbols that a node solves for."""
+    constraints = problem.constraints
+    if is_symbolic(problem.q, problem.v, problem.tau):
+        try:
+            a, *forces = forward_node(problem, node_ways(problem.model, constraints, method))
+        except ZeroDivisionError:
+            raise ModelError(dependent(problem.model, constraints, method)) from None
+        return a, [*forces]
+    try:
+        answer = forward_method(problem.model, constraints, method)(problem)
+    except ZeroDivisionError:
+        if method is not None or not constraints or is_proximal(problem.model, constraints, method):
+            raise ModelError(dependent(problem.model, constraints, method)) from None
+        answer = gauss(problem)
+    if any_not_finite(answer[0], *answer[1]):
+        raise ModelError(dependent(problem.model, constraints, method))
+    return answer
+
+
+def proximal_dynamics(
+    problem: ForwardProblem, method: str | None, settings: Proximal | None, forces: Sequence[Array] | None
+) -> tuple[Array, list[Array], ProximalReport | None]:
+    """Accelerations, forces and, of numbers, a report, by a proximal method."""
+    kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
+    try:
+        a, reached, report = solve(kind, problem, settings or DEFAULT, forces)
+    except ZeroDivisionError:
+        raise ModelError(dependent(problem.model, (), kind.name)) from None
+    if any_not_finite(a, *reached):
+        raise ModelError(f"method '{kind.name}': the answer is not finite, expected numbers of a sensible size")
+    return a, reached, report
+
+
+def expression(problem: ForwardProblem, method: str | None) -> Answer:
+    """Accelerations and forces as the sweep's own expressions in the symbols of a problem, for code that has no use for
+    derivatives: where no method is named, by the one whose answer takes the fewest operations.
+    """
+    try:
+        answers = [solver(problem) for solver in symbolic_methods(problem.model, problem.constraints, method)]
+    except ZeroDivisionError:
+        raise ModelError(dependent(problem.model, problem.constraints, method)) from None
+    return answers[0] if len(answers) == 1 else min(answers, key=operations)
+
+
+def operations(answer: Answer) -> int:
+    """The instructions of an answer in symbols."""
+    stacked = ca.cse(ca.vertcat(answer[0], *answer[1]))
+    return ca.Function("answer", ca.symvar(stacked), [stacked]).n_instructions()
+
+
+def delassus(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array | DelassusOperator:
+    """J M^-1 J', or an operator that solves with it."""
+    if not constraints:
+        raise ModelError("delassus got no constraints, expected at least one")
+    try:
+        return named(DELASSUS, method)(model, q, constraints)
+    except ZeroDivisionError:
+        raise ModelError(dependent(model, constraints, method)) from None
+
+
+def delassus_matrix(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array:
+    """J M^-1 J' itself."""
+    found = delassus(model, q, constraints, method)
+    if isinstance(found, DelassusOperator):
+        raise ModelError(f"method '{method}' gives an operator, expected a method that gives a matrix")
+    return found
+
+
+def free(problem: ForwardProblem) -> Answer:
+    """The articulated-body algorithm, where there are no constraints."""
+    return aba(problem.model, problem.q, problem.v, problem.tau, problem.external), []
+
+
+def forward_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> Method:
+    """What solves forward dynamics with these constraints."""
     method = choose(model, constraints)[0] if method is None else method
-    if method == "aba" or not constraints:
-        if method != "aba":
-            named(FORWARD, method)
-        elif constraints:
-            raise ModelError(f"method 'aba' got {len(constraints)} constraints, expected none")
-        return lambda model, q, v, tau, constraints, external: (aba(model, q, v, tau, external), [])
-    return named(FORWARD, method)
+    if method == "aba" and constraints:
+        raise ModelError(f"method 'aba' got {len(constraints)} constraints, expected none")
+    solver = free if method == "aba" else named(FORWARD, method)
+    return solver if constraints else free
 
 
-def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Callable]:
-    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named; of a
-    proximal one its factorization, where none is named the one that bears the largest mu, for the sake of derivatives.
-    Dependent rows are for the proximal ones: "riccati" takes numbers alone.
+def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Method]:
+    """The methods of which symbols take the one with the fewest operations: just the named one, if one is named."""
+    if method is None and constraints and choose(model, constraints)[0] in SYMBOLIC:
+        return [FORWARD[name] for name in SYMBOLIC]
+    return [forward_method(model, constraints, method)]
+
+
+def node_ways(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Way]:
+    """How a node may solve and differentiate forward dynamics. Where no method is named, dependent rows and loops are
+    for the proximal method that bears the largest mu, for the sake of derivatives: "riccati" takes numbers alone.
     """
     name = choose(model, constraints)[0] if method is None else method
-    if method is None and name == "pv-early":
-        return [pv_early, ltl]
     if method is None and (name == "riccati" or name in PROXIMAL):
-        return [ProxLTL]
+        name = STIFFEST
     if constraints and name in PROXIMAL:
-        return [PROXIMAL[name]]
-    return [forward_method(model, constraints, method)]
+        return [partial(ProximalDerivatives, kind=PROXIMAL[name])]
+    solvers = symbolic_methods(model, constraints, method)
+    return [partial(ForwardDerivatives, solve=solver, soft=method in SOFT) for solver in solvers]
+
+
+def compiled_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
+    """The name of the method that machine code takes: "riccati" takes numbers alone."""
+    if method is not None:
+        return method
+    name = choose(model, constraints)[0]
+    return STIFFEST if name == "riccati" else name
 
 
 def is_proximal(model: Model, constraints: Sequence[Constraint], method: str | None) -> bool:
     """True if forward dynamics takes a proximal method for these constraints."""
-    if method is None:
-        return any(closes_loop(model, constraint) for constraint in constraints)
-    return method in PROXIMAL
+    return (choose(model, constraints)[0] if method is None else method) in PROXIMAL
+
+
+def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
+    """The sentence for rows that depend on each other, or a joint without inertia to move."""
+    if not constraints or is_proximal(model, constraints, method):
+        names = ", ".join(f"'{name}'" for name in model.massless_joints())
+        return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
+    links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
+    return (
+        f"constraints on {links}: their rows depend on each other at this configuration, but method "
+        f"'{method or 'pv-early'}' expects independent ones (method='riccati' takes them as they are)"
+    )

@@ -1,22 +1,39 @@
-"""A robot as plain, immutable data; what it can compute are the methods of `Doors`."""
+"""A robot as plain, immutable data, and its public methods: they check what the user gives, and hand over to the
+algorithms' own modules.
+
+Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is SX.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
+import casadi as ca
 import numpy as np
 
 from ..errors import ModelError
+from . import methods
+from .algebra.arrays import Array, Given, column, flat
 from .algebra.spatial import Inertia, Transform
-from .doors import Doors
+from .constrained.constrained_inverse import constrained_inverse
+from .constraints.constraint import Constraint, columns_of, listed
+from .constraints.loops import pushed_bodies
+from .delassus.pv_osim_fast import DelassusOperator
+from .forward_problem import ForwardProblem
+from .free import energy, kinematics
+from .free.crba import crba
+from .free.inverse_mass import inverse_mass
+from .free.rnea import rnea
+from .joints import configuration
 from .joints.joints import Joint
+from .proximal.settings import Proximal, ProximalReport
 
 if TYPE_CHECKING:
-    from .constraints.constraint import Constraint
+    from .compiled.compiled import Compiled
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Model(Doors):
+class Model:
     """A kinematic tree of bodies, parents before children (from files: depth first): body i hangs by joint i on body
     parents[i] (-1: the world).
 
@@ -75,11 +92,11 @@ class Model(Doors):
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, object]:
         """The data alone, for pickle and copy; machine code and what else was derived is made again."""
         return {part.name: getattr(self, part.name) for part in fields(self)} | {"frames": dict(self.frames)}
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state | {"frames": MappingProxyType(state["frames"])})
 
     @property
@@ -157,6 +174,243 @@ class Model(Doors):
             if self.parents[i] >= 0:
                 inertias[self.parents[i]] += unmoved.seen(self.placements[i])
         return tuple(inertias)
+
+    # --- the configuration manifold
+
+    def neutral(self) -> np.ndarray:
+        """The configuration (nq,) in which no joint moves its link."""
+        return configuration.neutral(self).ravel()
+
+    def random_configuration(self, rng: np.random.Generator | int) -> np.ndarray:
+        """A configuration (nq,), uniform between the limits; the same for the same seed."""
+        return configuration.random_configuration(self, np.random.default_rng(rng)).ravel()
+
+    def integrate(self, q: Given, v: Given) -> Array:
+        """q (nq,) moved along v (nv,) for a unit of time."""
+        return flat(configuration.integrate(self, self.configuration(q), self.velocity(v)))
+
+    def difference(self, q0: Given, q1: Given) -> Array:
+        """The v (nv,) with integrate(q0, v) = q1."""
+        return flat(configuration.difference(self, self.configuration(q0), self.configuration(q1)))
+
+    def normalise(self, q: Given) -> Array:
+        """q with its quaternions and (cos, sin) pairs brought to norm 1."""
+        return flat(configuration.normalise(self, column(q, self.nq, "q")))
+
+    # --- kinematics
+
+    def link_pose(self, q: Given, link: str) -> tuple[Array, Array]:
+        """Rotation (3, 3) and position (3,), in m, of a link in the world."""
+        pose = kinematics.link_pose(self, self.configuration(q), link)
+        return pose.R, flat(pose.p)
+
+    def link_velocity(self, q: Given, v: Given, link: str) -> Array:
+        """Spatial velocity (6,) of a link in its frame: rad/s, then m/s."""
+        return flat(kinematics.link_velocity(self, self.configuration(q), self.velocity(v), link))
+
+    def link_acceleration(self, q: Given, v: Given, a: Given, link: str) -> Array:
+        """Spatial acceleration (6,) of a link in its frame, without gravity; for a = 0 the drift of its Jacobian."""
+        state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
+        return flat(kinematics.link_acceleration(self, *state, link))
+
+    def link_jacobian(self, q: Given, link: str) -> Array:
+        """J (6, nv): J v is the link's spatial velocity in its frame."""
+        return kinematics.link_jacobian(self, self.configuration(q), link)
+
+    def centre_of_mass(self, q: Given) -> Array:
+        """The centre of mass (3,) of all moving bodies in the world, m."""
+        return flat(energy.centre_of_mass(self, self.configuration(q)))
+
+    def kinetic_energy(self, q: Given, v: Given) -> Array:
+        """In J; a number (1,) or a 1 x 1 expression."""
+        return flat(energy.kinetic_energy(self, self.configuration(q), self.velocity(v)))
+
+    def potential_energy(self, q: Given) -> Array:
+        """In J, zero at the world's origin; a number (1,) or a 1 x 1 expression."""
+        return flat(energy.potential_energy(self, self.configuration(q)))
+
+    # --- dynamics
+
+    def mass_matrix(self, q: Given) -> Array:
+        """M (nv, nv), by the composite-rigid-body algorithm."""
+        return crba(self, self.configuration(q))
+
+    def inverse_mass_matrix(self, q: Given) -> Array:
+        """M^-1 (nv, nv), from the articulated-body sweep."""
+        return inverse_mass(self, self.configuration(q))
+
+    def inverse_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        a: Given,
+        external: Mapping[str, Given] | None = None,
+        constraints: Sequence[Constraint] = (),
+        forces: Sequence[Given] = (),
+    ) -> Array:
+        """tau (nv,) for accelerations a. external: a force (6,), moment first, on links in their frames; forces: one
+        vector for each of the constraints, as forward_dynamics returns them.
+        """
+        at, held = self.configuration(q), listed(constraints)
+        pushes = pushed_bodies(self, self.on_bodies(external), held, columns_of(held, forces), at)
+        return flat(rnea(self, at, self.velocity(v), self.velocity(a, "a"), pushes))
+
+    @overload
+    def forward_dynamics(
+        self,
+        q: ca.SX,
+        v: ca.SX,
+        tau: ca.SX,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> tuple[ca.SX, tuple[ca.SX, ...]]: ...
+    @overload
+    def forward_dynamics(
+        self,
+        q: ca.SX,
+        v: ca.SX,
+        tau: ca.SX,
+        constraints: tuple[()] = (),
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> ca.SX: ...
+    @overload
+    def forward_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> tuple[Array, tuple[Array, ...]]: ...
+    @overload
+    def forward_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        constraints: tuple[()] = (),
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> Array: ...
+    def forward_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        constraints: Sequence[Constraint] = (),
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> Array | tuple[Array, tuple[Array, ...]]:
+        """Accelerations a (nv,); with constraints also their forces, a tuple of vectors: M a + h = tau + J' force.
+
+        On symbols these are the unknowns of an implicit node, plain SX symbols; `adjoint.expand` takes the derivatives
+        of what is made of them, `adjoint.solved` puts in the sweep's expressions.
+
+        method: "pv", "pv-base" (Sathya 2024a eq. 49), "pv-early", "pv-soft", "ltl", "ltl-soft", "riccati", one of
+        the proximal methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops,
+        or None for what `choose_method` says. All but the soft ones, "riccati" and the proximal ones need
+        independent rows, and raise a ModelError where they are not; with None, numbers at such a configuration are
+        handed to "riccati", and symbols take "pv-early" or "ltl", whichever needs fewer operations.
+        """
+        a, forces = methods.forward_dynamics(self._problem(q, v, tau, constraints, external), method)
+        return (flat(a), tuple(flat(force) for force in forces)) if len(constraints) else flat(a)
+
+    def proximal_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        settings: Proximal | None = None,
+        forces: Sequence[Given] | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> tuple[Array, tuple[Array, ...], ProximalReport | None]:
+        """Accelerations a (nv,), the constraints' forces and a report, by a proximal method: M a + h = tau + J' force.
+
+        settings: see `Proximal`. forces: those of a previous solve, to start from. On symbols the expressions of
+        exactly `settings.iterations` iterations, and no report. method: "lcaba", "prox-bbo" or "prox-ltl", without
+        loops also "constrained-aba" and "prox-pv"; None for "lcaba".
+        """
+        problem = self._problem(q, v, tau, constraints, external)
+        start = None if forces is None else columns_of(problem.constraints, forces)
+        a, reached, report = methods.proximal_dynamics(problem, method, settings, start)
+        return flat(a), tuple(flat(force) for force in reached), report
+
+    def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
+        """The method forward_dynamics takes for these constraints when none is named, and the reason."""
+        return methods.choose(self, listed(constraints))
+
+    def delassus(
+        self, q: Given, constraints: Sequence[Constraint], method: str = "pv-osim"
+    ) -> Array | DelassusOperator:
+        """J M^-1 J' (m, m), rows in the order of the constraints.
+
+        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
+        (m, k).
+        """
+        return methods.delassus(self, self.configuration(q), listed(constraints), method)
+
+    def constrained_inverse_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        a: Given,
+        constraints: Sequence[Constraint],
+        external: Mapping[str, Given] | None = None,
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """tau (nv,), zero at floating joints, and the constraint forces of least norm that carry a (nv,)."""
+        state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
+        tau, forces = constrained_inverse(self, *state, listed(constraints), self.on_bodies(external))
+        return flat(tau), tuple(flat(force) for force in forces)
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The same algorithms as machine code, one state or a batch at a time."""
+        from .compiled.compiled import Compiled
+
+        return Compiled(self)
+
+    # --- what the user gives
+
+    def configuration(self, q: Given) -> Array:
+        """q as a column (nq, 1), checked."""
+        at = column(q, self.nq, "q")
+        for joint, part in zip(self.joints, self.q_slices):
+            joint.check(at[part, :])
+        return at
+
+    def velocity(self, v: Given, what: str = "v") -> Array:
+        """v, tau or a as a column (nv, 1), checked."""
+        return column(v, self.nv, what)
+
+    def on_bodies(self, external: Mapping[str, Given] | None) -> list[Array | None] | None:
+        """Forces on links as forces on bodies, in the bodies' frames."""
+        if not external:
+            return None
+        bodies: list[Array | None] = [None] * self.size
+        for link, given in external.items():
+            frame = self.frame(link)
+            if frame.body >= 0:
+                force = frame.placement.force(column(given, 6, f"external force on '{link}'"))
+                known = bodies[frame.body]
+                bodies[frame.body] = force if known is None else known + force
+        return bodies
+
+    def _problem(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        constraints: Sequence[Constraint],
+        external: Mapping[str, Given] | None,
+    ) -> ForwardProblem:
+        held = listed(constraints)
+        state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
+        return ForwardProblem(self, *state, held, self.on_bodies(external))
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:

@@ -9,6 +9,7 @@ import casadi as ca
 import matplotlib
 import numpy as np
 import pinocchio as pin
+from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.methods import PROXIMAL
 from trisweep.dynamics.proximal.iteration import Iterate
 from trisweep.native import compile_function
@@ -29,11 +30,12 @@ def iterations_of(mechanism, method):
     model = mechanism.model
     state = tuple(ca.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
     mu = ca.SX.sym("mu")
-    iterate = Iterate(PROXIMAL[method], model, state, mechanism.constraints, None, mu, steps="plain")
-    residuals = [iterate.residual()]
+    problem = ForwardProblem(model, *state, mechanism.constraints)
+    iterate = Iterate(PROXIMAL[method], problem, mu, steps="plain")
+    residuals = [iterate.largest_residual()]
     while iterate.count < ITERATIONS:
         iterate.advance()
-        residuals.append(iterate.residual())
+        residuals.append(iterate.largest_residual())
     return compile_function(ca.Function("f", [*state, mu], [iterate.a, ca.vertcat(*residuals)]))
 
 

@@ -11,66 +11,76 @@ from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import ModelError
 
 Array: TypeAlias = np.ndarray | ca.SX
 
+# What a user may give for one.
+Given: TypeAlias = ArrayLike | ca.SX
+
 # A pivot this small beside the diagonal entry it started from is rounding: the rows before it say the same thing.
 DEPENDENT = 1e-11
 
 
-def is_symbolic(*arrays) -> bool:
+def is_symbolic(*arrays: object) -> bool:
     """True if any of the arrays is made of symbols."""
     return any(isinstance(array, ca.SX) for array in arrays)
 
 
-def finite(x, what: str) -> Array:
+def finite(x: Given, what: str) -> Array:
     """The user's array: symbols as they are, numbers as floats, finite."""
-    if is_symbolic(x):
+    if isinstance(x, ca.SX):
         return x
     try:
-        x = np.asarray(x, dtype=float)
+        found = np.asarray(x, dtype=float)
     except (TypeError, ValueError, NotImplementedError):
         raise ModelError(f"{what} is of type {type(x).__name__}, expected numbers or CasADi SX symbols") from None
-    if not np.isfinite(x).all():
-        raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(x)))} is not finite, expected a number")
-    return x
+    if not np.isfinite(found).all():
+        raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(found)))} is not finite, expected a number")
+    return found
 
 
-def column(x, size: int, what: str) -> Array:
+def column(x: Given, size: int, what: str) -> Array:
     """The user's vector as a column (size, 1), checked."""
-    x = finite(x, what)
-    if not is_symbolic(x) and x.ndim < 2:
-        x = x.reshape(-1, 1)
-    if x.shape != (size, 1):
-        raise ModelError(f"{what} has shape {tuple(x.shape)}, expected ({size},)")
-    return x
+    found = finite(x, what)
+    if isinstance(found, np.ndarray) and found.ndim < 2:
+        found = found.reshape(-1, 1)
+    if found.shape != (size, 1):
+        raise ModelError(f"{what} has shape {tuple(found.shape)}, expected ({size},)")
+    return found
 
 
-def matrix(x, what: str) -> Array:
+def matrix(x: Given, what: str) -> Array:
     """The user's matrix; a flat one is a single row."""
-    x = finite(x, what)
-    return x if is_symbolic(x) else np.atleast_2d(x)
+    found = finite(x, what)
+    return np.atleast_2d(found) if isinstance(found, np.ndarray) else found
 
 
-def per_row(x, size: int, what: str) -> Array:
+def per_row(x: Given, size: int, what: str) -> Array:
     """A scalar for all rows, or a value a row, as a column (size, 1)."""
-    x = finite(x, what)
-    if not is_symbolic(x) and x.size == 1:
-        x = np.full(size, x.item())
-    return column(x, size, what)
+    found = finite(x, what)
+    if isinstance(found, np.ndarray) and found.size == 1:
+        found = np.full(size, found.item())
+    return column(found, size, what)
 
 
-def numbers_only(what: str, *arrays) -> None:
+def numbers_only(what: str, *arrays: object) -> None:
     """Refuse symbols."""
     if is_symbolic(*arrays):
         raise ModelError(f"{what} got symbols, expected numbers")
 
 
+def numbers(x: Array, what: str) -> np.ndarray:
+    """An array of numbers; symbols are refused."""
+    numbers_only(what, x)
+    return np.asarray(x)
+
+
 def known_norm(x: Array) -> float | None:
     """The norm of numbers, None of symbols."""
-    return None if is_symbolic(x) else float(np.linalg.norm(x))
+    return float(np.linalg.norm(x)) if isinstance(x, np.ndarray) else None
 
 
 def fingerprint(x: Array) -> bytes:
@@ -80,7 +90,7 @@ def fingerprint(x: Array) -> bytes:
 
 def flat(x: Array) -> Array:
     """A column as the user gets it: numbers as (n,), symbols as they are."""
-    return x if is_symbolic(x) else x.ravel()
+    return x.ravel() if isinstance(x, np.ndarray) else x
 
 
 def any_not_finite(*arrays: Array) -> bool:
@@ -107,6 +117,14 @@ def block_diagonal(blocks: Sequence[Array]) -> Array:
     """Square blocks along the diagonal, zeros elsewhere."""
     n = range(len(blocks))
     return grid([[blocks[i] if i == j else np.zeros((blocks[i].shape[0], blocks[j].shape[1])) for j in n] for i in n])
+
+
+def add(terms: Sequence[Array]) -> Array:
+    """The sum of one or more arrays."""
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
 
 
 def entry(x: Array, i: int, j: int) -> Array:
@@ -147,7 +165,7 @@ def arctan2(y: Array, x: Array) -> Array:
     return ca.atan2(y, x) if is_symbolic(y, x) else np.arctan2(y, x)
 
 
-def where(condition, yes, no) -> Array:
+def where(condition: Array, yes: Array | float, no: Array | float) -> Array:
     """`yes` where the condition holds, else `no`; both are evaluated."""
     return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
 
@@ -164,12 +182,12 @@ def dot(x: Array, y: Array) -> Array:
 
 def largest(x: Array) -> Array:
     """The largest magnitude in an array, 1 x 1."""
-    return ca.norm_inf(x) if is_symbolic(x) else np.max(abs(x)).reshape(1, 1)
+    return np.max(np.abs(x)).reshape(1, 1) if isinstance(x, np.ndarray) else ca.norm_inf(x)
 
 
 def sample(x: Array, rng: np.random.Generator) -> np.ndarray:
     """x as numbers: its symbols, if it has any, drawn at random."""
-    if not is_symbolic(x):
+    if isinstance(x, np.ndarray):
         return x
     symbols = ca.symvar(x)
     return np.array(ca.Function("sample", symbols, [x]).call(list(rng.uniform(-1.0, 1.0, len(symbols))))[0])

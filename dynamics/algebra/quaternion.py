@@ -5,6 +5,8 @@ The functions of t = angle^2 below are smooth through 0, and so are their deriva
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .arrays import Array, arctan2, cos, dot, entry, grid, rows, sin, sqrt, where
@@ -14,7 +16,7 @@ from .spatial import cross, skew
 SMALL = 1e-2
 
 
-def _smooth(t: Array, series: tuple[float, ...], exact) -> Array:
+def _smooth(t: Array, series: tuple[float, ...], exact: Callable[[Array], Array]) -> Array:
     """The power series in t where t is small, else exact(angle); the branch not taken stays finite."""
     small = t < SMALL
     total = series[-1] + 0.0 * t

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array, columns, entry, grid, rows, symmetric
+from .arrays import Array, Given, columns, entry, grid, rows, symmetric
 
 # Entries of constant rotations this near to 0, 1 and -1 are taken for them: cos(pi/2) is not 6e-17.
 ROUND = 1e-11
@@ -100,8 +100,8 @@ class Rotation:
 class Twice:
     """One rotation after another: `inner` acts first."""
 
-    outer: Turn | Rotation
-    inner: Turn | Rotation
+    outer: Turn | Rotation | Twice
+    inner: Turn | Rotation | Twice
 
     @property
     def inverse(self) -> Twice:
@@ -197,12 +197,12 @@ def from_rpy(rpy: ArrayLike) -> np.ndarray:
     )
 
 
-def placement(R: np.ndarray, p: np.ndarray) -> Transform:
+def placement(R: Given, p: Given) -> Transform:
     """A constant transform; rounding is taken out of its rotation."""
-    R = np.array(R, dtype=float)
+    fixed = np.array(R, dtype=float)
     for exact in (0.0, 1.0, -1.0):
-        R[abs(R - exact) < ROUND] = exact
-    return Transform(R, np.array(p, dtype=float).reshape(3, 1))
+        fixed[abs(fixed - exact) < ROUND] = exact
+    return Transform(fixed, np.array(p, dtype=float).reshape(3, 1))
 
 
 @dataclass(frozen=True)

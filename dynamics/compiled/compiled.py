@@ -7,24 +7,30 @@ vector instructions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ...adjoint import solved
 from ...errors import ModelError
+from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
+from ..forward_problem import ForwardProblem
 from ..joints.joints import UNIT_TOLERANCE
-from ..methods import is_proximal
-from ..proximal.iteration import DEFAULT, Proximal, ProximalReport
+from ..methods import PROXIMAL, compiled_method, delassus_matrix, expression
+from ..proximal.settings import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from ...native import CompiledFunction
     from ..model import Model
     from .compiled_proximal import Code
+
+Key: TypeAlias = tuple[object, ...]
+
+# Results in the symbols of the arguments.
+Expression: TypeAlias = Callable[..., Sequence[Array]]
 
 
 class Compiled:
@@ -32,46 +38,66 @@ class Compiled:
 
     def __init__(self, model: Model):
         self.model = model
-        self.proximal: dict[tuple, Code] = {}
-        self._functions: dict[tuple, tuple[CompiledFunction, list[tuple[int, int]]]] = {}
+        self.proximal: dict[Key, Code] = {}
+        self._functions: dict[Key, tuple[CompiledFunction, list[tuple[int, int]]]] = {}
 
+    @overload
     def forward_dynamics(
         self,
-        q,
-        v,
-        tau,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        constraints: Sequence[Constraint],
+        method: str | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]: ...
+    @overload
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        constraints: tuple[()] = (),
+        method: str | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
+    ) -> np.ndarray: ...
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         constraints: Sequence[Constraint] = (),
         method: str | None = None,
-        external: Mapping[str, np.ndarray] | None = None,
-    ):
+        external: Mapping[str, ArrayLike] | None = None,
+    ) -> np.ndarray | tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces.
 
         The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
         """
-        links, constraints = tuple(external or ()), listed(constraints)
-        if constraints and is_proximal(self.model, constraints, method):
-            return self.proximal_dynamics(q, v, tau, constraints, method, external=external)[:2]
+        held, pushes = listed(constraints), dict(external or {})
+        name = compiled_method(self.model, held, method)
+        if held and name in PROXIMAL:
+            return self.proximal_dynamics(q, v, tau, held, name, external=external)[:2]
 
-        def expression(q, v, tau, *forces):
-            result = self.model.forward_dynamics(q, v, tau, constraints, method, dict(zip(links, forces)))
-            return [solved(part) for part in ([result[0], *result[1]] if constraints else [result])]
+        def sweep(q: ca.SX, v: ca.SX, tau: ca.SX, *forces: ca.SX) -> list[Array]:
+            bodies = self.model.on_bodies(dict(zip(pushes, forces)))
+            a, found = expression(ForwardProblem(self.model, q, v, tau, held, bodies), method)
+            return [a, *found]
 
-        inputs = {"q": q, "v": v, "tau": tau} | {f"external force on '{link}'": external[link] for link in links}
-        results = self._call(("forward_dynamics", tuple(c.key for c in constraints), method, links), expression, inputs)
-        if not constraints:
-            return results[0]
-        return results[0], tuple(results[1:])
+        key = ("forward_dynamics", tuple(row.key for row in held), method, tuple(pushes))
+        a, *forces = self._call(key, sweep, {"q": q, "v": v, "tau": tau}, pushes)
+        return (a, tuple(forces)) if held else a
 
     def proximal_dynamics(
         self,
-        q,
-        v,
-        tau,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
         constraints: Sequence[Constraint],
         method: str | None = None,
         settings: Proximal | None = None,
-        forces: Sequence[np.ndarray] | None = None,
-        external: Mapping[str, np.ndarray] | None = None,
+        forces: Sequence[ArrayLike] | None = None,
+        external: Mapping[str, ArrayLike] | None = None,
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
         """Accelerations (nv,) or (count, nv), the constraints' forces, and a report, whose entries are (count,) for a
         batch. See `Model.proximal_dynamics`.
@@ -81,68 +107,72 @@ class Compiled:
         if not constraints:
             a = self.forward_dynamics(q, v, tau, external=external)
             return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
-        inputs = {"q": q, "v": v, "tau": tau} | {
-            f"external force on '{link}'": f for link, f in (external or {}).items()
-        }
-        return proximal_dynamics(self, inputs, listed(constraints), method, settings or DEFAULT, forces)
+        pushes = dict(external or {})
+        state = self.arguments({"q": q, "v": v, "tau": tau}, pushes)
+        return proximal_dynamics(self, state, tuple(pushes), listed(constraints), method, settings or DEFAULT, forces)
 
-    def inverse_dynamics(self, q, v, a, external: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Mapping[str, ArrayLike] | None = None
+    ) -> np.ndarray:
         """Joint forces (nv,) or (count, nv). See `Model.inverse_dynamics`."""
-        links = tuple(external or ())
+        pushes = dict(external or {})
 
-        def expression(q, v, a, *forces):
-            return [self.model.inverse_dynamics(q, v, a, dict(zip(links, forces)))]
+        def sweep(q: ca.SX, v: ca.SX, a: ca.SX, *forces: ca.SX) -> list[Array]:
+            return [self.model.inverse_dynamics(q, v, a, dict(zip(pushes, forces)))]
 
-        inputs = {"q": q, "v": v, "a": a} | {f"external force on '{link}'": external[link] for link in links}
-        return self._call(("inverse_dynamics", links), expression, inputs)[0]
+        return self._call(("inverse_dynamics", tuple(pushes)), sweep, {"q": q, "v": v, "a": a}, pushes)[0]
 
-    def mass_matrix(self, q) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """M (nv, nv) or (count, nv, nv)."""
         return self._call(("mass_matrix",), lambda q: [self.model.mass_matrix(q)], {"q": q})[0]
 
-    def inverse_mass_matrix(self, q) -> np.ndarray:
+    def inverse_mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """M^-1 (nv, nv) or (count, nv, nv)."""
         return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[0]
 
-    def delassus(self, q, constraints: Sequence[Constraint], method: str = "pv-osim") -> np.ndarray:
+    def delassus(self, q: ArrayLike, constraints: Sequence[Constraint], method: str = "pv-osim") -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
-        if method == "pv-osim-fast":
-            raise ModelError("method 'pv-osim-fast' gives an operator, expected a method that gives a matrix")
-        constraints = listed(constraints)
-        key = ("delassus", tuple(c.key for c in constraints), method)
-        return self._call(key, lambda q: [self.model.delassus(q, constraints, method)], {"q": q})[0]
+        held = listed(constraints)
+        key = ("delassus", tuple(row.key for row in held), method)
+        return self._call(key, lambda q: [delassus_matrix(self.model, q, held, method)], {"q": q})[0]
 
-    def link_pose(self, q, link: str) -> tuple[np.ndarray, np.ndarray]:
+    def link_pose(self, q: ArrayLike, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (3, 3) and position (3,) of a link in the world, or (count, ...) of them."""
-        R, p = self._call(("link_pose", link), lambda q: list(self.model.link_pose(q, link)), {"q": q})
+        R, p = self._call(("link_pose", link), lambda q: self.model.link_pose(q, link), {"q": q})
         return R, p
 
-    def link_jacobian(self, q, link: str) -> np.ndarray:
+    def link_jacobian(self, q: ArrayLike, link: str) -> np.ndarray:
         """J (6, nv) or (count, 6, nv)."""
         return self._call(("link_jacobian", link), lambda q: [self.model.link_jacobian(q, link)], {"q": q})[0]
 
-    def function(
-        self, key: tuple, expression, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})
+    def batch(self, key: Key, expression: Expression, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """The results (count, m) of an expression for rows (count, n) of its arguments, or (1, n) for all."""
+        found = self._function(key, expression, [row.shape[-1] for row in rows])[0].batch(*rows)
+        return (found,) if isinstance(found, np.ndarray) else found
+
+    def _function(
+        self, key: Key, expression: Expression, sizes: Sequence[int]
     ) -> tuple[CompiledFunction, list[tuple[int, int]]]:
-        """The machine code of an expression of the named inputs, and the shapes of its results."""
+        """The machine code of an expression of columns of these sizes, and the shapes of its results."""
         if key not in self._functions:
             from ...native import compile_function
 
-            symbols = [ca.SX.sym(name, sizes[name] if name in sizes else self._size(name)) for name in names]
+            symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(sizes)]
             outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
-            source = ca.Function(key[0], symbols, outputs)
+            source = ca.Function(str(key[0]), symbols, outputs)
             self._functions[key] = compile_function(source), [output.shape for output in outputs]
         return self._functions[key]
 
-    def _size(self, name: str) -> int:
-        return {"q": self.model.nq, "v": self.model.nv, "tau": self.model.nv, "a": self.model.nv}.get(name, 6)
-
-    def _call(self, key: tuple, expression, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
-        arrays = {name: self.checked(name, value) for name, value in inputs.items()}
-        batch = any(array.ndim == 2 for array in arrays.values())
-        function, shapes = self.function(key, expression, list(arrays))
-        results = function.batch(*(np.atleast_2d(array) for array in arrays.values()))
-        results = (results,) if isinstance(results, np.ndarray) else results
+    def _call(
+        self,
+        key: Key,
+        expression: Expression,
+        state: Mapping[str, ArrayLike],
+        pushes: Mapping[str, ArrayLike] | None = None,
+    ) -> list[np.ndarray]:
+        arrays = self.arguments(state, pushes or {})
+        batch = any(array.ndim == 2 for array in arrays)
+        results = self.batch(key, expression, [np.atleast_2d(array) for array in arrays])
         for result in results:
             if not np.isfinite(result).all():
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
@@ -150,25 +180,35 @@ class Compiled:
                     f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
                     "which the constraints are independent and every joint moves some mass"
                 )
-        shaped = [_shaped(result, shape) for result, shape in zip(results, shapes)]
+        shaped = [_shaped(result, shape) for result, shape in zip(results, self._functions[key][1])]
         return shaped if batch else [result[0] for result in shaped]
 
-    def checked(self, name: str, value) -> np.ndarray:
-        """The user's array for an input, (n,) or (count, n)."""
-        array, size = np.asarray(value, dtype=float), self._size(name)
-        if array.ndim not in (1, 2) or array.shape[-1] != size:
-            raise ModelError(f"{name} has shape {array.shape}, expected ({size},) or (count, {size})")
-        if not np.isfinite(array).all():
-            raise ModelError(f"{name} has an entry that is not finite, expected numbers")
-        if name == "q":
-            for joint, part in zip(self.model.joints, self.model.q_slices):
-                unit = array[..., part][..., joint.unit]
-                if unit.shape[-1]:
-                    off = abs(np.linalg.norm(unit, axis=-1) - 1.0)
-                    if (off > UNIT_TOLERANCE).any():
-                        row = np.atleast_2d(array)[int(np.argmax(off))][part]
-                        joint.check(row.reshape(-1, 1))
-        return array
+    def arguments(self, state: Mapping[str, ArrayLike], pushes: Mapping[str, ArrayLike]) -> list[np.ndarray]:
+        """The user's arrays, (n,) or (count, n), checked: q, v, tau or a, and forces on links."""
+        model = self.model
+        found = [_checked(name, value, model.nq if name == "q" else model.nv) for name, value in state.items()]
+        found += [_checked(f"external force on '{link}'", push, 6) for link, push in pushes.items()]
+        self._check_units(found[0])
+        return found
+
+    def _check_units(self, q: np.ndarray) -> None:
+        """Quaternions and (cos, sin) pairs of a wrong norm are refused."""
+        for joint, part in zip(self.model.joints, self.model.q_slices):
+            unit = q[..., part][..., joint.unit]
+            if unit.shape[-1]:
+                off = abs(np.linalg.norm(unit, axis=-1) - 1.0)
+                if (off > UNIT_TOLERANCE).any():
+                    row = np.atleast_2d(q)[int(np.argmax(off))][part]
+                    joint.check(row.reshape(-1, 1))
+
+
+def _checked(name: str, value: ArrayLike, size: int) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise ModelError(f"{name} has shape {array.shape}, expected ({size},) or (count, {size})")
+    if not np.isfinite(array).all():
+        raise ModelError(f"{name} has an entry that is not finite, expected numbers")
+    return array
 
 
 def _shaped(result: np.ndarray, shape: tuple[int, int]) -> np.ndarray:

@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import ModelError
+from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint
+from ..forward_problem import ForwardProblem
 from ..methods import DEFAULT_PROXIMAL, PROXIMAL, named
-from ..proximal.iteration import (
-    NUMERIC,
-    Iterate,
-    Proximal,
-    ProximalReport,
-    solve,
-    still_to_come,
-    weight,
-)
+from ..proximal.default_mu import weight
+from ..proximal.error_estimate import error_estimate
+from ..proximal.factorization import Factorization
+from ..proximal.iteration import Iterate, run
+from ..proximal.settings import NUMERIC, Proximal, ProximalReport
 
 if TYPE_CHECKING:
-    from .compiled import Compiled
+    from .compiled import Compiled, Expression
 
 # States that are tried to find the iterations of a call, and their least and most.
 SAMPLES, FEWEST, MOST = 5, 2, 12
@@ -39,16 +38,20 @@ RETRIES, AFTER = 2, 12
 
 def proximal_dynamics(
     compiled: Compiled,
-    inputs: dict[str, np.ndarray],
+    state: Sequence[np.ndarray],
+    links: tuple[str, ...],
     constraints: tuple[Constraint, ...],
     method: str | None,
     settings: Proximal,
-    forces: Sequence[np.ndarray] | None,
+    forces: Sequence[ArrayLike] | None,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
-    """Accelerations, forces and report of one state or a batch. inputs: q, v, tau and the external forces."""
-    code = _code(compiled, constraints, method, settings, tuple(inputs))
-    arrays = [compiled.checked(name, value) for name, value in inputs.items()]
-    arrays.append(_stacked(constraints, forces))
+    """Accelerations, forces and report of one state or a batch. state: q, v, tau and the forces on `links`."""
+    key = (tuple(row.key for row in constraints), method, settings, links)
+    if key not in compiled.proximal:
+        kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
+        compiled.proximal[key] = Code(compiled, constraints, kind, settings, links)
+    code = compiled.proximal[key]
+    arrays = [*state, _stacked(constraints, forces)]
     a, reached, iterations, residual, error = code.solve([np.atleast_2d(array) for array in arrays])
     converged = error <= settings.tolerance
     parts = tuple(np.split(reached, code.ends, axis=1))
@@ -58,42 +61,40 @@ def proximal_dynamics(
     return a[0], tuple(part[0] for part in parts), ProximalReport(code.kind.name, code.mu, *numbers)
 
 
-def _code(compiled: Compiled, constraints, method: str | None, settings: Proximal, names: tuple[str, ...]) -> Code:
-    """The code for a use, kept."""
-    key = (tuple(row.key for row in constraints), method, settings, names)
-    if key not in compiled.proximal:
-        compiled.proximal[key] = Code(
-            compiled, constraints, named(PROXIMAL, method or DEFAULT_PROXIMAL), settings, names
-        )
-    return compiled.proximal[key]
-
-
 class Code:
-    """The machine code of a proximal method for one model, constraints and settings."""
+    """The machine code of a proximal method for one model, constraints and settings, with forces on some links."""
 
-    def __init__(self, compiled: Compiled, constraints: tuple[Constraint, ...], kind, settings: Proximal, names):
+    def __init__(
+        self,
+        compiled: Compiled,
+        constraints: tuple[Constraint, ...],
+        kind: type[Factorization],
+        settings: Proximal,
+        links: tuple[str, ...],
+    ):
         self.compiled, self.constraints, self.kind, self.settings = compiled, constraints, kind, settings
-        self.names = names
+        self.links = links
         self.mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
         self.ends = np.cumsum([row.size for row in constraints])[:-1]
         self.limit = settings.iterations or NUMERIC
         self.first: int | None = None
+
+    def _iterate(self, q: Array, v: Array, tau: Array, pushes: Sequence[Array], forces: Sequence[Array]) -> Iterate:
+        """A solve at its beginning."""
+        model = self.compiled.model
+        bodies = model.on_bodies(dict(zip(self.links, pushes)))
+        problem = ForwardProblem(model, q, v, tau, self.constraints, bodies)
+        return Iterate(self.kind, problem, self.mu, forces, self.settings.steps)
 
     def _needed(self, rows: list[np.ndarray]) -> int:
         """The most iterations that the first few states need."""
         most = FEWEST
         for n in range(min(SAMPLES, max(map(len, rows)))):
             q, v, tau, *pushes, start = (row[n % len(row)].reshape(-1, 1) for row in rows)
-            forces = np.split(start, self.ends)
-            settings = replace(self.settings, mu=self.mu, iterations=MOST)
-            problem = (q, v, tau, self.constraints, self._bodies(pushes), settings, forces)
-            most = max(most, solve(self.kind, self.compiled.model, *problem)[2].iterations)
+            iterate = self._iterate(q, v, tau, pushes, np.split(start, self.ends))
+            run(iterate, replace(self.settings, iterations=MOST))
+            most = max(most, iterate.count)
         return min(most, self.limit)
-
-    def _bodies(self, pushes: Sequence) -> list | None:
-        """External forces on the bodies."""
-        links = [name.split("'")[1] for name in self.names[3:]]
-        return self.compiled.model._bodies(dict(zip(links, pushes)))
 
     def solve(self, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Accelerations, forces, iterations, residuals and errors for rows of q, v, tau, external forces and forces to
@@ -101,13 +102,13 @@ class Code:
         """
         self.first = self.first or self._needed(rows)
         a, reached, settled, judged = self._call(self.first, rows)
-        error, done = still_to_come(*judged[:, :5].T), self.first
+        error, done = error_estimate(*judged[:, :5].T), self.first
         iterations = np.full(len(a), done)
         while done < self.limit and (late := ~(error <= self.settings.tolerance)).any():
             more = min(self.first if done <= RETRIES * self.first else AFTER, self.limit - done)
             again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
             a[late], reached[late], settled[late], judged[late] = self._call(more, again)
-            error, done = still_to_come(*judged[:, :5].T), done + more
+            error, done = error_estimate(*judged[:, :5].T), done + more
             iterations[late] = done
         if not (np.isfinite(a).all() and np.isfinite(reached).all()):
             state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
@@ -124,29 +125,24 @@ class Code:
         )
 
     def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        key = ("proximal_dynamics", id(self), iterations)
-        sizes = {"forces": rows[-1].shape[-1]}
-        function, _ = self.compiled.function(key, self._expression(iterations), [*self.names, "forces"], sizes)
-        return function.batch(*rows)
+        return self.compiled.batch(("proximal_dynamics", id(self), iterations), self._expression(iterations), rows)
 
-    def _expression(self, iterations: int):
+    def _expression(self, iterations: int) -> Expression:
         """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
 
-        def expression(q, v, tau, *rest):
+        def expression(q: ca.SX, v: ca.SX, tau: ca.SX, *rest: ca.SX) -> list[Array]:
             forces = ca.vertsplit(rest[-1], [0, *self.ends.tolist(), rest[-1].shape[0]])
-            state = (q, v, tau)
-            options = (self.constraints, self._bodies(rest[:-1]), self.mu, forces, self.settings.steps)
-            iterate = Iterate(self.kind, self.compiled.model, state, *options)
+            iterate = self._iterate(q, v, tau, rest[:-1], forces)
             while iterate.count < iterations:
                 iterate.advance()
             iterate.refine()
-            judged = ca.vertcat(*iterate.measures(), iterate.residual())
+            judged = ca.vertcat(*iterate.measures(), iterate.largest_residual())
             return [iterate.a, iterate.force, iterate.settled(), judged]
 
         return expression
 
 
-def _stacked(constraints: Sequence[Constraint], forces: Sequence[np.ndarray] | None) -> np.ndarray:
+def _stacked(constraints: Sequence[Constraint], forces: Sequence[ArrayLike] | None) -> np.ndarray:
     """Forces to start from (m,) or (count, m), checked."""
     if forces is None:
         return np.zeros(sum(row.size for row in constraints))

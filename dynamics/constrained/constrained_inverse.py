@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...errors import ModelError
 from ..algebra.arrays import Array, pick
 from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
@@ -43,7 +44,13 @@ def constrained_inverse(
         return tau, [np.zeros((constraint.size, 1)) for constraint in constraints]
     J = constraint_jacobian(model, q, constraints)
     Ju = J[:, free]
-    stacked = Ju @ Factor(Ju.T @ Ju).solve(pick(tau, free))
+    try:
+        stacked = Ju @ Factor(Ju.T @ Ju).solve(pick(tau, free))
+    except ZeroDivisionError:
+        links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
+        raise ModelError(
+            f"constraints on {links} cannot carry the floating base, expected six independent rows"
+        ) from None
     ends = np.cumsum([constraint.size for constraint in constraints])
     forces = [stacked[end - constraint.size : end, :] for end, constraint in zip(ends, constraints)]
     moved = np.ones((model.nv, 1))

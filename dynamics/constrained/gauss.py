@@ -17,33 +17,26 @@ import numpy as np
 from ...errors import ModelError
 from ...riccati import LQProblem, Stage
 from ..algebra.arrays import Array, numbers_only, rows
-from ..constraints.constraint import Constraint
-from ..constraints.ground import Demand, demands
+from ..constraints.ground import Demand
+from ..forward_problem import Answer, ForwardProblem
 from ..free.aba import applied_forces
 from ..free.kinematics import body_poses
-from ..free.tree_motion import TreeMotion, base_acceleration, tree_motion
+from ..free.tree_motion import TreeMotion, base_acceleration
 
 if TYPE_CHECKING:
     from ..model import Model
 
 
-def gauss(
-    model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
-    constraints: Sequence[Constraint],
-    external: Sequence[Array | None] | None = None,
-) -> tuple[Array, list[Array]]:
+def gauss(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
-    numbers_only("method 'riccati' ('pv-early' solves the same problem on symbols)", q, v, tau)
-    move = tree_motion(model, q, v)
-    held = demands(model, constraints, v, move)
-    f = applied_forces(model.inertias, move, external)
-    problem = LQProblem(stages(model, move, f, tau, held), initial_state=base_acceleration(model).ravel())
-    solution = problem.solve()
+    what = "method 'riccati' ('pv-early' solves the same problem on symbols)"
+    numbers_only(what, problem.q, problem.v, problem.tau)
+    model, held = problem.model, problem.demands
+    f = applied_forces(model.inertias, problem.move, problem.external)
+    tree = LQProblem(stages(model, problem.move, f, problem.tau, held), initial_state=base_acceleration(model).ravel())
+    solution = tree.solve()
     if solution.status != "solved":
-        links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
+        links = ", ".join(f"'{constraint.link}'" for constraint in problem.constraints)
         raise ModelError(
             f"constraints on {links}: the problem is {solution.status} at this state, expected rows that can hold"
         )
@@ -54,29 +47,30 @@ def stages(model: Model, move: TreeMotion, f: list[Array], tau: Array, held: Seq
     """The world, which only holds a_0, and a stage for each body: its cost and rows through a = x + B qdd + b."""
     poses = body_poses(model, move.X)
     found = [Stage(np.zeros((6, 6)), np.zeros(6))]
-    B, b = [np.zeros((6, 0))], [np.zeros((6, 1))]
+    B: list[np.ndarray] = [np.zeros((6, 0))]
+    b: list[np.ndarray] = [np.zeros((6, 1))]
     for i, parent in enumerate(model.parents):
-        T, axes, part = poses[i].motion(np.eye(6)), list(model.joints[i].axes), model.v_slices[i]
-        B.append(poses[i].inverse_motion(np.eye(6)[:, axes]))
-        b.append(poses[i].inverse_motion(move.ab[i]))
-        H = T.T @ model.inertias[i].matrix @ T
-        pull = H @ b[-1] - T.T @ f[i]
+        T, axes, part = np.asarray(poses[i].motion(np.eye(6))), list(model.joints[i].axes), model.v_slices[i]
+        B.append(np.asarray(poses[i].inverse_motion(np.eye(6)[:, axes])))
+        b.append(np.asarray(poses[i].inverse_motion(move.ab[i])))
+        H = T.T @ np.asarray(model.inertias[i].matrix) @ T
+        pull = H @ b[-1] - T.T @ np.asarray(f[i])
         here = [row for row in held if row.body == i]
         K = np.concatenate([np.zeros((0, 6)), *(row.K for row in here)])
         k = np.concatenate([np.zeros((0, 1)), *(row.k for row in here)])
-        cost = {"Q": H, "q": pull.ravel(), "S": H @ B[-1], "r": (B[-1].T @ pull - tau[part]).ravel()}
+        cost = {"Q": H, "q": pull.ravel(), "S": H @ B[-1], "r": (B[-1].T @ pull - np.asarray(tau[part])).ravel()}
         cost["R"] = B[-1].T @ H @ B[-1] + np.diag(model.armature[part])
         # K S and not K T B: a row that does not feel the joint is then exactly zero
-        limits = {"Gx": K @ T, "Gu": K[:, axes], "g": (K @ move.ab[i] - k).ravel()}
+        limits = {"Gx": K @ T, "Gu": K[:, axes], "g": (K @ np.asarray(move.ab[i]) - k).ravel()}
         edge = {"A": np.eye(6), "B": B[parent + 1], "b": b[parent + 1].ravel()}
         found.append(Stage(**cost, **limits, parent=parent + 1, **edge))
     return found
 
 
-def _forces(held: Sequence[Demand], multipliers) -> list[Array]:
+def _forces(held: Sequence[Demand], multipliers: Sequence[np.ndarray]) -> list[Array]:
     """The multipliers of each body's stage, handed to its constraints as forces on the robot."""
     used: dict[int, int] = {}
-    forces = []
+    forces: list[Array] = []
     for row in held:
         start = used.get(row.body, 0)
         used[row.body] = start + row.k.shape[0]

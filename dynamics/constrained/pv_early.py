@@ -14,61 +14,51 @@ in the body's frame. Needs constraints with independent rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array, columns, pick, put, rows
-from ..constraints.constraint import Constraint
-from ..constraints.ground import Demand, demands
-from ..free.aba import applied_forces
+from ..constraints.ground import Demand
+from ..forward_problem import Answer, ForwardProblem
 from ..free.articulation import Articulation
-from ..free.tree_motion import base_acceleration, tree_motion
+from ..free.tree_motion import base_acceleration
 from .row_elimination import Pivots, Reflection, Shared, Taken, left_over, reflect, row_pivots
 
-if TYPE_CHECKING:
-    from ..model import Model
 
-
-def pv_early(
-    model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
-    constraints: Sequence[Constraint],
-    external: Sequence[Array | None] | None = None,
-) -> tuple[Array, list[Array]]:
+def pv_early(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces."""
-    move = tree_motion(model, q, v)
-    X, n = move.X, model.size
-    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
-    pivots = row_pivots(model, constraints)
-    carried = Carried(demands(model, constraints, v, move), n)
+    model, X, ab = problem.model, problem.move.X, problem.move.ab
+    H: list[Array] = [body.matrix for body in model.lumped]
+    f = problem.applied_forces()
+    pivots = row_pivots(model, problem.constraints)
+    carried = Carried(problem.demands, model.size)
 
-    steps, reflections = [None] * n, [()] * n
-    for i in reversed(range(n)):
-        parent, part = model.parents[i], model.v_slices[i]
-        joint = Articulation(model.joints[i].axes, H[i], model.armature[part])
+    steps: dict[int, Taken | Shared] = {}
+    reflections: dict[int, list[Reflection]] = {}
+    for i in reversed(range(model.size)):
+        parent, armature = model.parents[i], model.armature[model.v_slices[i]]
+        joint = Articulation(model.joints[i].axes, H[i], armature)
         Z, reflections[i] = reflect(carried.rows(i), pivots[i], joint.axes)
         step = Taken if len(pivots[i]) == len(joint.axes) else Shared
         met = pick(Z, [row for row, _ in pivots[i]])
-        steps[i] = step(joint, f[i], tau[part, :], model.armature[part], met, pivots[i])
+        steps[i] = step(joint, f[i], problem.joint_forces(i), armature, met, pivots[i])
         if parent >= 0:
             H_above, f_above = steps[i].cost()
             H[parent] = H[parent] + X[i].inertia(H_above)
-            f[parent] = f[parent] + X[i].force(f_above - H_above @ move.ab[i])
+            f[parent] = f[parent] + X[i].force(f_above - H_above @ ab[i])
             rest = pick(Z, left_over(Z, pivots[i]))
             K = rest[:, :6]
-            carried.push(parent, i, X[i].force(K.T).T, rest[:, 6:] + K @ move.ab[i])
+            carried.push(parent, i, X[i].force(K.T).T, rest[:, 6:] + K @ ab[i])
 
-    a, qdd = [], []
+    a: list[Array] = []
+    qdd: list[Array] = []
     for i, parent in enumerate(model.parents):
-        above = X[i].motion(base_acceleration(model) if parent < 0 else a[parent]) + move.ab[i]
+        above = X[i].motion(base_acceleration(model) if parent < 0 else a[parent]) + ab[i]
         joint_acceleration, acceleration, force = steps[i].roll_out(above)
         qdd.append(joint_acceleration)
         a.append(acceleration)
         carried.resolve(i, pivots[i], reflections[i], force)
-    return rows(qdd), [carried.forces[c] for c in range(len(constraints))]
+    return rows(qdd), [carried.forces[c] for c in range(len(problem.constraints))]
 
 
 class Carried:

@@ -6,34 +6,18 @@ A constraint K a = k becomes the cost 1/2 (K a - k)' R^-1 (K a - k); its force i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from ..algebra.arrays import Array, symmetric
-from ..constraints.constraint import Constraint
-from ..constraints.ground import demands
-from ..free.aba import applied_forces, sweeps
-from ..free.tree_motion import tree_motion
-
-if TYPE_CHECKING:
-    from ..model import Model
+from ..algebra.arrays import symmetric
+from ..forward_problem import Answer, ForwardProblem
+from ..free.aba import sweeps
+from ..free.articulated_tree import ArticulatedTree
 
 
-def pv_soft(
-    model: Model,
-    q: Array,
-    v: Array,
-    tau: Array,
-    constraints: Sequence[Constraint],
-    external: Sequence[Array | None] | None = None,
-) -> tuple[Array, list[Array]]:
+def pv_soft(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces, R the diagonal of the constraints' softness."""
-    move = tree_motion(model, q, v)
-    soft = demands(model, constraints, v, move)
-    H, f = [body.matrix for body in model.lumped], applied_forces(model.lumped, move, external)
-    for row in soft:
+    tree, f = ArticulatedTree(problem.model, problem.move.X), problem.applied_forces()
+    for row in problem.demands:
         weighted = row.K / row.softness
-        H[row.body] = H[row.body] + symmetric(row.K.T @ weighted)  # eq. 52
+        tree.H[row.body] = tree.H[row.body] + symmetric(row.K.T @ weighted)  # eq. 52
         f[row.body] = f[row.body] + weighted.T @ row.k
-    qdd, a = sweeps(model, move, H, f, tau)
-    return qdd, [(row.k - row.K @ a[row.body]) / row.softness for row in soft]
+    qdd, a = sweeps(tree, problem.move, f, problem.tau)
+    return qdd, [(row.k - row.K @ a[row.body]) / row.softness for row in problem.demands]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, dot, entry, pick, pivot, put, rows, sample, sqrt, symmetric, where
+from ..algebra.arrays import Array, add, dot, entry, pick, pivot, put, rows, sample, sqrt, symmetric, where
 from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
-from ..free.aba import reaction
+from ..free.articulated_tree import reaction
 from ..free.articulation import Articulation
 from ..free.tree_motion import transforms
 
@@ -45,9 +45,10 @@ def row_pivots(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
             Z = np.concatenate([*carried[i]])
             Z = np.concatenate([Z, np.zeros((len(Z), 1))], axis=1)
             pivots[i] = _choose(Z, model.joints[i].axes)
-            rest = pick(reflect(Z, pivots[i], model.joints[i].axes)[0], left_over(Z, pivots[i]))
+            turned = np.asarray(reflect(Z, pivots[i], model.joints[i].axes)[0])
+            rest = turned[left_over(Z, pivots[i])]
             if len(rest):
-                carried[model.parents[i]].append(X[i].force(rest[:, :6].T).T)
+                carried[model.parents[i]].append(np.asarray(X[i].force(rest[:, :6].T).T))
     if carried[-1]:
         links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
         raise ModelError(
@@ -61,7 +62,7 @@ def _choose(Z: np.ndarray, axes: tuple[int, ...]) -> Pivots:
     """Pivots by reflections with column pivoting: the dof most felt, in the row that feels it most."""
     pivots: Pivots = []
     for _ in range(min(len(Z), len(axes))):
-        turned = reflect(Z, pivots, axes)[0]
+        turned = np.asarray(reflect(Z, pivots, axes)[0])
         free = left_over(Z, pivots)
         felt = abs(turned[np.ix_(free, list(axes))])
         felt[:, [dof for _, dof in pivots]] = 0.0
@@ -94,8 +95,8 @@ class Reflection:
 
 def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, list[Reflection]]:
     """Z turned so that, pivot by pivot, only the pivot's row still feels its dof of those left (eqs. 65 to 68)."""
-    active, reflections = list(range(Z.shape[0])), []
-    size = sum((dot(Z[:, k : k + 1], Z[:, k : k + 1]) for k in range(6)), np.zeros((1, 1)))
+    active, reflections = list(range(Z.shape[0])), list[Reflection]()
+    size = add([dot(Z[:, k : k + 1], Z[:, k : k + 1]) for k in range(6)])
     for row, dof in pivots:
         column = axes[dof]
         x = pick(Z, active)[:, column : column + 1]

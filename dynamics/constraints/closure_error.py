@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra import quaternion
-from ..algebra.arrays import Array, rows
+from ..algebra.arrays import Array, numbers, rows
 from ..algebra.spatial import Transform
 from ..free.tree_motion import transforms
 from .loops import relative_pose
@@ -36,6 +36,6 @@ def displacement(model: Model, q: Array, constraint: Constraint, target: Transfo
     """e (6, 1) from the target to the frame, in the frame: a rotation vector, rad, then m. Motions that the rows do not
     hold are left out.
     """
-    at, K = frame_pose(model, q, constraint), constraint.K
+    at, K = frame_pose(model, q, constraint), numbers(constraint.K, f"displacement of '{constraint.link}'")
     turn = quaternion.log(quaternion.near_identity(target.R.T @ at.R)) if K[:, :3].any() else np.zeros((3, 1))
     return np.linalg.pinv(K) @ K @ rows([turn, at.outward(at.p - target.p)])

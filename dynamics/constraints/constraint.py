@@ -9,14 +9,15 @@ link, a, v and e are relative to that link; what the algorithms make of such a l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, fingerprint, matrix, numbers_only, per_row
+from ..algebra.arrays import Array, Given, column, fingerprint, matrix, numbers, per_row
 from ..algebra.spatial import Transform, from_rpy, placement
 
 HERE = placement(np.eye(3), np.zeros(3))
@@ -29,6 +30,10 @@ PERIOD = 0.1
 SOFTNESS = 1e-6
 
 
+# A rotation (3, 3) and a position (3,), as a user gives them.
+Pose: TypeAlias = tuple[ArrayLike, ArrayLike]
+
+
 class Further(NamedTuple):
     """A further link of a constraint: rows K (m, 6) on a frame placed on it."""
 
@@ -37,7 +42,7 @@ class Further(NamedTuple):
     frame: Transform = HERE
 
     @staticmethod
-    def of(given: Sequence, size: int, what: str) -> Further:
+    def of(given: Sequence[Any], size: int, what: str) -> Further:
         """From (link, K) or (link, K, (R, p)), checked."""
         if isinstance(given, str) or len(given) not in (2, 3):
             raise ModelError(f"{what}: more holds {given!r}, expected (link, K) or (link, K, (R, p))")
@@ -48,7 +53,7 @@ class Further(NamedTuple):
         return Further(link, K, frame if isinstance(frame, Transform) else checked_pose(link, frame))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Constraint:
     """Rows K a = k, 1 to 6 of them, on a frame of a link, against the ground or another link.
 
@@ -63,33 +68,45 @@ class Constraint:
 
     link: str
     K: Array
-    k: Array | float = 0.0
-    classical: bool = False
-    frame: Transform = field(default=HERE)
-    target: Transform | None = None
-    period: float | None = PERIOD
-    softness: float | np.ndarray = SOFTNESS
-    other: str | None = None
-    more: tuple = ()
+    k: Array
+    classical: bool
+    frame: Transform
+    target: Transform | None
+    period: float | None
+    softness: np.ndarray
+    other: str | None
+    more: tuple[Further, ...]
 
-    def __post_init__(self):
-        what = f"constraint on '{self.link}'"
-        K = matrix(self.K, f"{what}: K")
-        if K.shape[1] != 6 or not 1 <= K.shape[0] <= 6:
-            raise ModelError(f"{what}: K has shape {tuple(K.shape)}, expected 1 to 6 rows of 6")
-        if self.period is not None and not self.period > 0:
-            raise ModelError(f"{what}: period is {self.period} s, expected more than 0, or None")
-        R = per_row(self.softness, K.shape[0], f"{what}: softness")
-        numbers_only(f"{what}: softness", R)
+    def __init__(
+        self,
+        link: str,
+        K: Given,
+        k: Given = 0.0,
+        classical: bool = False,
+        frame: Transform = HERE,
+        target: Transform | None = None,
+        period: float | None = PERIOD,
+        softness: ArrayLike = SOFTNESS,
+        other: str | None = None,
+        more: Sequence[Sequence[Any]] = (),
+    ):
+        what = f"constraint on '{link}'"
+        rows = matrix(K, f"{what}: K")
+        if rows.shape[1] != 6 or not 1 <= rows.shape[0] <= 6:
+            raise ModelError(f"{what}: K has shape {tuple(rows.shape)}, expected 1 to 6 rows of 6")
+        if period is not None and not period > 0:
+            raise ModelError(f"{what}: period is {period} s, expected more than 0, or None")
+        R = numbers(per_row(softness, rows.shape[0], f"{what}: softness"), f"{what}: softness")
         if not (R > 0).all():
-            raise ModelError(f"{what}: softness is {self.softness}, expected more than 0")
-        object.__setattr__(self, "K", K)
-        object.__setattr__(self, "k", per_row(self.k, K.shape[0], f"{what}: k"))
-        object.__setattr__(self, "softness", R)
-        object.__setattr__(self, "more", tuple(Further.of(each, K.shape[0], what) for each in self.more))
+            raise ModelError(f"{what}: softness is {softness!r}, expected more than 0")
+        further = tuple(Further.of(each, rows.shape[0], what) for each in more)
+        demand = per_row(k, rows.shape[0], f"{what}: k")
+        values = (link, rows, demand, classical, frame, target, period, R, other, further)
+        for part, value in zip(fields(self), values):
+            object.__setattr__(self, part.name, value)
 
     @cached_property
-    def key(self) -> tuple:
+    def key(self) -> tuple[object, ...]:
         """Equal for constraints that say the same."""
         poses = [self.frame] if self.target is None else [self.frame, self.target]
         arrays = [self.K, self.k, self.softness, *(part for pose in poses for part in (pose.R, pose.p))]
@@ -105,40 +122,40 @@ class Constraint:
 
 def weld(
     link: str,
-    position=(0.0, 0.0, 0.0),
-    rpy=(0.0, 0.0, 0.0),
-    target=None,
-    acceleration=0.0,
+    position: ArrayLike = (0.0, 0.0, 0.0),
+    rpy: ArrayLike = (0.0, 0.0, 0.0),
+    target: Pose | None = None,
+    acceleration: Given = 0.0,
     period: float | None = PERIOD,
-    softness=SOFTNESS,
+    softness: ArrayLike = SOFTNESS,
     other: str | None = None,
 ) -> Constraint:
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world, or
     on the `other` link, to which it is welded then.
     """
     frame = placement(from_rpy(rpy), np.asarray(position, dtype=float))
-    target = None if target is None else checked_pose(link, target)
-    return Constraint(link, np.eye(6), acceleration, False, frame, target, period, softness, other)
+    aim = None if target is None else checked_pose(link, target)
+    return Constraint(link, np.eye(6), acceleration, False, frame, aim, period, softness, other)
 
 
 def point(
     link: str,
-    position=(0.0, 0.0, 0.0),
-    target=None,
-    acceleration=0.0,
+    position: ArrayLike = (0.0, 0.0, 0.0),
+    target: ArrayLike | None = None,
+    acceleration: Given = 0.0,
     period: float | None = PERIOD,
-    softness=SOFTNESS,
+    softness: ArrayLike = SOFTNESS,
     other: str | None = None,
 ) -> Constraint:
     """The three translations of a point on the link, along the link's axes. target: its position (3,) in the world, or
     on the `other` link, to which it is pinned then.
     """
     frame = placement(np.eye(3), np.asarray(position, dtype=float))
-    target = None if target is None else checked_pose(link, (np.eye(3), target))
-    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, target, period, softness, other)
+    aim = None if target is None else checked_pose(link, (np.eye(3), target))
+    return Constraint(link, np.eye(6)[3:], acceleration, True, frame, aim, period, softness, other)
 
 
-def checked_pose(link: str, given: Sequence) -> Transform:
+def checked_pose(link: str, given: Pose) -> Transform:
     """The user's pair of a rotation and a position, checked."""
     R, p = (np.asarray(part, dtype=float) for part in given)
     if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
@@ -156,3 +173,11 @@ def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
         if not isinstance(constraint, Constraint):
             raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
     return tuple(constraints)
+
+
+def columns_of(constraints: Sequence[Constraint], forces: Sequence[Given]) -> list[Array]:
+    """The user's forces, one for each constraint, as columns."""
+    if len(forces) != len(constraints):
+        raise ModelError(f"forces has {len(forces)} entries, expected one for each of {len(constraints)} constraints")
+    pairs = zip(constraints, forces)
+    return [column(force, row.size, f"force of the constraint on '{row.link}'") for row, force in pairs]

@@ -71,7 +71,7 @@ def on_ground(model: Model, constraint: Constraint) -> Constraint:
         return constraint
     fixed = model.frame(constraint.other).placement
     target = None if constraint.target is None else constraint.target.after(fixed)
-    return replace(constraint, target=target, other=None, softness=constraint.softness.ravel())
+    return replace(constraint, target=target, other=None)
 
 
 def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
@@ -121,7 +121,7 @@ def baumgarte(constraint: Constraint, velocity: Array, pose: Transform) -> Array
     if constraint.target is None:
         return correction
     away = pose.outward(pose.p - constraint.target.p)
-    turn = np.zeros((3, 1))
+    turn: Array = np.zeros((3, 1))
     if not constraint.classical:
         turn = quaternion.log(quaternion.near_identity(constraint.target.R.T @ pose.R))
     return correction - K @ rows([turn, away]) / T**2

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, columns, rows
+from ..algebra.arrays import Array, add, columns, rows
 from ..algebra.spatial import Rotation, Transform, cross
 from ..free.kinematics import body_velocities
 from ..free.tree_motion import TreeMotion, tree_motion
@@ -24,7 +24,7 @@ from .constraint import HERE, Constraint
 from .ground import baumgarte, closes_loop, demands
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model import Frame, Model
 
 
 class Part(NamedTuple):
@@ -51,17 +51,9 @@ class Coupling:
         """sum K a (m, 1) for accelerations (6, 1) of the bodies."""
         return add([K @ accelerations[body] for body, K in self.parts])
 
-    def missing(self, accelerations: Sequence[Array]) -> Array:
+    def residual(self, accelerations: Sequence[Array]) -> Array:
         """k - sum K a."""
         return self.k - self.felt(accelerations)
-
-
-def add(terms: Sequence[Array]) -> Array:
-    """The sum of one or more arrays."""
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
 
 
 def bodies_of(model: Model, constraint: Constraint) -> tuple[int, ...]:
@@ -82,7 +74,7 @@ def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: T
         pieces = []
         for each in group:
             if closes_loop(model, each):
-                pieces.append(_loop(model, each, velocities, move))
+                pieces.append(_loop(model, each, model.frame(str(each.other)), velocities, move))
             else:
                 row = next(held)
                 pieces.append(Coupling((Part(row.body, row.K),), row.k))
@@ -92,9 +84,9 @@ def couplings(model: Model, constraints: Sequence[Constraint], v: Array, move: T
 
 def _statements(constraint: Constraint) -> list[Constraint]:
     """The constraint on its link and the other, and what it adds of further links, as constraints of their own."""
-    first = replace(constraint, more=(), softness=constraint.softness.ravel())
-    options = {"classical": constraint.classical, "period": constraint.period}
-    return [first, *(Constraint(more.link, more.K, frame=more.frame, **options) for more in constraint.more)]
+    classical, period = constraint.classical, constraint.period
+    further = [Constraint(each.link, each.K, 0.0, classical, each.frame, None, period) for each in constraint.more]
+    return [replace(constraint, more=()), *further]
 
 
 def _sum(pieces: Sequence[Coupling]) -> Coupling:
@@ -106,9 +98,9 @@ def _sum(pieces: Sequence[Coupling]) -> Coupling:
     return Coupling(tuple(Part(body, add(each)) for body, each in K.items()), add([piece.k for piece in pieces]))
 
 
-def _loop(model: Model, constraint: Constraint, velocities: Sequence[Array], move: TreeMotion) -> Coupling:
-    """Rows on the acceleration of a frame on `link` relative to the link `other`."""
-    one, two = model.frame(constraint.link), model.frame(constraint.other)
+def _loop(model: Model, constraint: Constraint, two: Frame, velocities: Sequence[Array], move: TreeMotion) -> Coupling:
+    """Rows on the acceleration of a frame on `link` relative to the other link, whose own frame is given."""
+    one = model.frame(constraint.link)
     if one.body < 0 or one.body == two.body:
         why = "the first is fixed to the world" if one.body < 0 else "both are parts of one body"
         raise ModelError(
@@ -120,13 +112,13 @@ def _loop(model: Model, constraint: Constraint, velocities: Sequence[Array], mov
     at = Transform(np.eye(3), target.p, seen.rotation) if constraint.classical and target is not None else seen
     v1, v2 = frame.motion(velocities[one.body]), at.motion(velocities[two.body])
     if constraint.classical:
-        turn = np.zeros((3, 1))
+        turn: Array = np.zeros((3, 1))
         drift = frame.outward(move.W[one.body] @ frame.p) - at.outward(move.W[two.body] @ at.p)
     else:
         turn = cross(v1[:3, :], v2[:3, :])
         drift = cross(v1[:3, :], v2[3:, :]) + cross(v1[3:, :], v2[:3, :])
         drift = drift + at.outward(_whirl(velocities[two.body])) - frame.outward(_whirl(velocities[one.body]))
-    aim = replace(constraint, target=target, softness=constraint.softness.ravel())
+    aim = replace(constraint, target=target)
     k = constraint.k - constraint.K @ rows([turn, drift]) + baumgarte(aim, v1 - v2, seen)
     parts = Part(one.body, frame.force(constraint.K.T).T), Part(two.body, -at.force(constraint.K.T).T)
     return Coupling(parts, k, relative=at is seen)
@@ -180,7 +172,8 @@ def jacobian(model: Model, X: Sequence[Transform], row: Coupling) -> dict[int, A
 def constraint_jacobian(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
     """J (m, nv) of all rows, in the order of the constraints."""
     rest = np.zeros((model.nv, 1))
-    move, lines = tree_motion(model, q, rest), [np.zeros((0, model.nv))]
+    move = tree_motion(model, q, rest)
+    lines: list[Array] = [np.zeros((0, model.nv))]
     for row in couplings(model, constraints, rest, move):
         blocks = jacobian(model, move.X, row)
         lines.append(columns([blocks.get(i, np.zeros((row.size, j.nv))) for i, j in enumerate(model.joints)]))
@@ -197,7 +190,6 @@ def pushed_bodies(
     """Forces on the bodies, with those of the constraints added."""
     if not constraints:
         return bodies
-    total = [None] * model.size if bodies is None else bodies
-    total = [np.zeros((6, 1)) if push is None else push for push in total]
+    total = [np.zeros((6, 1)) if push is None else push for push in bodies or [None] * model.size]
     rest = np.zeros((model.nv, 1))
-    return on_bodies(total, couplings(model, constraints, rest, tree_motion(model, q, rest)), forces)
+    return [*on_bodies(total, couplings(model, constraints, rest, tree_motion(model, q, rest)), forces)]

@@ -49,5 +49,6 @@ class Stack:
         """Where the rows of the constraints, in their given order, are in the stack of a body that supports all of
         them.
         """
-        where = self.split(body, np.arange(sum(self.sizes)).reshape(-1, 1))
-        return [int(index) for part in where for index in part.ravel()]
+        starts = np.cumsum([0, *(self.sizes[c] for c in self.order[body])]).tolist()
+        places = {c: range(start, start + self.sizes[c]) for c, start in zip(self.order[body], starts)}
+        return [place for c in range(len(self.sizes)) for place in places[c]]

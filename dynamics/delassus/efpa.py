@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array, grid, symmetric
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, sites
-from ..free.articulation import articulate
+from ..free.articulated_tree import articulate
 from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ def efpa(model: Model, q: Array, constraints: Sequence[Constraint]) -> Array:
     return assemble(model, where, lambda c, d, i: K[c][i] @ W[d][i])
 
 
-def assemble(model: Model, where: Sequence[Site], block) -> Array:
+def assemble(model: Model, where: Sequence[Site], block: Callable[[int, int, int], Array]) -> Array:
     """The symmetric matrix of blocks block(c, d, i), c <= d, with i the closest body that supports both c and d."""
     support = [set(model.support(site.body)) for site in where]
-    G = [[np.zeros((c.size, d.size)) for d in where] for c in where]
+    G: list[list[Array]] = [[np.zeros((c.size, d.size)) for d in where] for c in where]
     for c in range(len(where)):
         for d in range(c, len(where)):
             if support[c] & support[d]:

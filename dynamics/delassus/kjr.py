@@ -14,7 +14,7 @@ import numpy as np
 from ..algebra.arrays import Array, symmetric
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
-from ..free.articulation import articulate
+from ..free.articulated_tree import articulate
 from ..free.tree_motion import transforms
 from .efpa import assemble
 

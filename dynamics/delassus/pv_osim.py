@@ -14,7 +14,8 @@ from ..algebra.spatial import Transform
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
 from ..constraints.stacked_rows import Stack
-from ..free.articulation import Articulation, articulate
+from ..free.articulated_tree import articulate
+from ..free.articulation import Articulation
 from ..free.tree_motion import transforms
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ...errors import ModelError
 from ..algebra.arrays import Array, pick
 from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
-from ..free.articulation import articulate
+from ..free.articulated_tree import articulate
 from ..free.tree_motion import transforms
 from .pv_osim import carry
 

@@ -18,7 +18,8 @@ from ..algebra.arrays import Array, rows, symmetric
 from ..algebra.spatial import Transform
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, sites
-from ..free.articulation import Articulation, articulate
+from ..free.articulated_tree import articulate
+from ..free.articulation import Articulation
 from ..free.tree_motion import transforms
 from .efpa import assemble
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import ModelError
 from ..algebra.spatial import Inertia, Transform, from_rpy, placement
@@ -48,7 +50,7 @@ class ModelBuilder:
     >>> model = arm.build()
     """
 
-    def __init__(self, name: str, gravity=(0.0, 0.0, -9.81)):
+    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)):
         self.name, self.gravity = name, np.array(gravity, dtype=float)
         self.joints: list[Joint] = []
         self.parents: list[int] = []
@@ -67,19 +69,19 @@ class ModelBuilder:
         joint: str = "fixed",
         *,
         name: str | None = None,
-        axis=(0.0, 0.0, 1.0),
-        position=(0.0, 0.0, 0.0),
-        rpy=(0.0, 0.0, 0.0),
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike = (0.0, 0.0, 0.0),
         rotation_matrix: np.ndarray | None = None,
         mass: float = 0.0,
-        com=(0.0, 0.0, 0.0),
-        inertia=None,
-        lower=-np.inf,
-        upper=np.inf,
-        velocity=np.inf,
-        effort=np.inf,
-        armature=0.0,
-        damping=0.0,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike | None = None,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        velocity: ArrayLike = np.inf,
+        effort: ArrayLike = np.inf,
+        armature: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
     ) -> ModelBuilder:
         """Hang a link (mass in kg, com in m, inertia about the com (3, 3) in kg m^2, both along the link's axes) on a
         parent link.
@@ -104,15 +106,23 @@ class ModelBuilder:
             self.inertias.append(Inertia.zero())
             self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
             self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
-        self._load(link, mass, com, np.zeros((3, 3)) if inertia is None else inertia)
+        about_com = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
+        self._load(link, mass, np.asarray(com, dtype=float), about_com)
         return self
 
-    def frame(self, name: str, link: str, position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)) -> ModelBuilder:
+    def frame(
+        self, name: str, link: str, position: ArrayLike = (0.0, 0.0, 0.0), rpy: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> ModelBuilder:
         """Name a frame on a link."""
         return self.add(name, link, position=position, rpy=rpy)
 
     def attach(
-        self, model: Model, parent: str = "universe", prefix: str = "", position=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)
+        self,
+        model: Model,
+        parent: str = "universe",
+        prefix: str = "",
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rpy: ArrayLike = (0.0, 0.0, 0.0),
     ) -> ModelBuilder:
         """Hang a whole model on a parent link, its world placed there; its links, joints and constraints come along,
         their names behind the prefix.
@@ -197,20 +207,20 @@ class ModelBuilder:
         if joint != "fixed" and joint not in KINDS:
             raise ModelError(f"joint '{name}': kind is '{joint}', expected fixed, {', '.join(KINDS)}")
 
-    def _axis(self, name: str, joint: str, axis) -> tuple[int, np.ndarray]:
+    def _axis(self, name: str, joint: str, given: ArrayLike) -> tuple[int, np.ndarray]:
         if joint in ("spherical", "floating"):
             return 2, np.eye(3)
-        axis = np.asarray(axis, dtype=float)
+        axis = np.asarray(given, dtype=float)
         norm = float(np.linalg.norm(axis))
         if axis.shape != (3,) or not np.isfinite(norm) or norm < 1e-9:
             raise ModelError(f"joint '{name}': axis has norm {norm:g}, expected 1")
         return align(axis / norm, only_z=joint == "planar")
 
-    def _limit(self, **limits) -> None:
+    def _limit(self, **limits: ArrayLike) -> None:
         joint = self.joints[-1]
-        for key, value in limits.items():
+        for key, given in limits.items():
             size = joint.nq if key in ("lower", "upper") else joint.nv
-            value = np.broadcast_to(np.asarray(value, dtype=float), (size,)).copy()
+            value = np.broadcast_to(np.asarray(given, dtype=float), (size,)).copy()
             if np.isnan(value).any():
                 raise ModelError(f"joint '{joint.name}': {key} is {value}, expected a number")
             self.limits[key].append(value)
@@ -218,8 +228,7 @@ class ModelBuilder:
         if (lower > upper).any():
             raise ModelError(f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper")
 
-    def _load(self, link: str, mass: float, com, inertia) -> None:
-        inertia = np.asarray(inertia, dtype=float)
+    def _load(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
         if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(inertia).all() and mass >= 0):
             raise ModelError(
                 f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments"
@@ -239,7 +248,7 @@ LIMITS = {
 }
 
 
-def _random_body(rng: np.random.Generator) -> dict:
+def _random_body(rng: np.random.Generator) -> dict[str, Any]:
     """A link's placement and a physical inertia, all generic."""
     points = rng.uniform(-0.2, 0.2, (6, 3)) + rng.uniform(-0.1, 0.1, 3)
     mass = rng.uniform(0.5, 2.0)
@@ -255,23 +264,26 @@ def _random_body(rng: np.random.Generator) -> dict:
     }
 
 
-def random_tree(links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> Model:
+def random_tree(links: int, seed: int, kinds: Sequence[str] = tuple(KINDS), floating: bool = False) -> Model:
     """A random tree with joints of the given kinds; links "link0", "link1", ..., depth first."""
     builder = ModelBuilder(f"tree{links}-{seed}")
     grow(builder, links, seed, kinds, floating)
     return builder.build()
 
 
-def grow(builder, links: int, seed: int, kinds=tuple(KINDS), floating: bool = False) -> None:
+def grow(
+    builder: ModelBuilder, links: int, seed: int, kinds: Sequence[str] = tuple(KINDS), floating: bool = False
+) -> None:
     """Add a random tree to anything with `ModelBuilder.add`."""
     rng = np.random.default_rng(seed)
     branch: list[str] = []
     for i in range(links):
         kind = "floating" if floating and i == 0 else str(rng.choice(kinds))
-        branch = branch[: max(1, len(branch) - rng.integers(0, 3))]
+        branch = branch[: max(1, len(branch) - int(rng.integers(0, 3)))]
         body = _random_body(rng)
         if kind == "planar":
             body["axis"] = np.array([0.0, 0.0, 1.0])
-        limits = {"lower": -np.pi, "upper": np.pi} if kind in ("revolute", "prismatic") else {}
-        builder.add(f"link{i}", branch[-1] if branch else "universe", kind, **body, **limits)
+        if kind in ("revolute", "prismatic"):
+            body |= {"lower": -np.pi, "upper": np.pi}
+        builder.add(f"link{i}", branch[-1] if branch else "universe", kind, **body)
         branch.append(f"link{i}")

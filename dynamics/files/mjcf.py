@@ -8,6 +8,7 @@ equalities become the model's constraints.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..algebra.spatial import placement
 from ..constraints.constraint import Constraint
 from ..model import Model, Shape
 from .builder import ModelBuilder
+
+if TYPE_CHECKING:
+    import mujoco
 
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
@@ -48,7 +52,7 @@ def rotation_of(quaternion: np.ndarray) -> np.ndarray:
 class Reader:
     """One compiled mjModel on its way to a `Model`."""
 
-    def __init__(self, source, name: str):
+    def __init__(self, source: mujoco.MjModel, name: str):
         self.source = source
         self.builder = ModelBuilder(name, gravity=source.opt.gravity.copy())
 
@@ -107,7 +111,7 @@ class Reader:
             return R @ rotation_of(np.array([np.cos(half), *(np.sin(half) * axis)])), p
         return (R, p - rest * (R @ axis)) if kind == SLIDE else (R, p)
 
-    def _limits(self, joint: int) -> dict:
+    def _limits(self, joint: int) -> dict[str, Any]:
         source = self.source
         start = source.jnt_dofadr[joint]
         dofs = slice(start, start + {FREE: 6, BALL: 3}.get(int(source.jnt_type[joint]), 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ def _root(links: dict[str, Element], joints: Joints) -> str:
     return roots[0]
 
 
-def _mass(link: Element) -> dict:
+def _mass(link: Element) -> dict[str, Any]:
     """Mass, centre of mass and inertia along the link's axes."""
     inertial = link["inertial"]
     if inertial is None:
@@ -100,10 +101,10 @@ def _mass(link: Element) -> dict:
     return {"mass": inertial.needed("mass").number("value"), "com": com, "inertia": inertia}
 
 
-def _joint(joint: Element) -> dict:
+def _joint(joint: Element) -> dict[str, Any]:
     """Where a joint sits on its parent link, how it moves, and its limits."""
     R, position = joint.pose()
-    options = {"position": position, "rotation_matrix": R}
+    options: dict[str, Any] = {"position": position, "rotation_matrix": R}
     kind, axis, limit, dynamics = joint.text("type"), joint["axis"], joint["limit"], joint["dynamics"]
     if kind != "fixed":
         options["axis"] = np.array([1.0, 0.0, 0.0]) if axis is None else axis.numbers("xyz", 3)

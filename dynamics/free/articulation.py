@@ -7,16 +7,10 @@ exactly, which is said here so that symbols are not spent on it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array, pick, put, symmetric
 from ..algebra.ldl import Factor
-from ..algebra.spatial import Transform
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 
 class Articulation:
@@ -59,16 +53,3 @@ class Articulation:
     def mobility(self, f: Array) -> Array:
         """S D^-1 S' f (6, k): the body's acceleration under forces f, its parent held."""
         return put(self.D.solve(pick(f, self.axes)), self.axes, 6)
-
-
-def articulate(model: Model, X: list[Transform]) -> list[Articulation]:
-    """The backward sweep without forces (Sathya 2024b Algorithm 1, 7 to 10): the joints with their articulated
-    inertias.
-    """
-    H = [body.matrix for body in model.lumped]
-    joints: list[Articulation] = [None] * model.size
-    for i in reversed(range(model.size)):
-        joints[i] = Articulation(model.joints[i].axes, H[i], model.armature[model.v_slices[i]])
-        if model.parents[i] >= 0:
-            H[model.parents[i]] = H[model.parents[i]] + X[i].inertia(joints[i].inertia())
-    return joints

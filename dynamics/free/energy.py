@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..algebra.arrays import Array, dot
+from ..algebra.arrays import Array, add, dot
 from .kinematics import body_poses, body_velocities
 from .tree_motion import transforms, tree_motion
 
@@ -20,7 +20,7 @@ def total_mass(model: Model) -> float:
 def first_moment(model: Model, q: Array) -> Array:
     """sum m c in the world (3, 1), kg m."""
     poses = body_poses(model, transforms(model, q))
-    return sum(body.m * pose.p + pose.inward(body.h) for body, pose in zip(model.inertias, poses))
+    return add([body.m * pose.p + pose.inward(body.h) for body, pose in zip(model.inertias, poses)])
 
 
 def centre_of_mass(model: Model, q: Array) -> Array:
@@ -31,7 +31,7 @@ def centre_of_mass(model: Model, q: Array) -> Array:
 def kinetic_energy(model: Model, q: Array, v: Array) -> Array:
     """1/2 v' M v (1, 1), J."""
     velocities = body_velocities(model, tree_motion(model, q, v), v)
-    bodies = sum(dot(twist, body.matrix @ twist) for body, twist in zip(model.inertias, velocities))
+    bodies = add([dot(twist, body.matrix @ twist) for body, twist in zip(model.inertias, velocities)])
     return (bodies + dot(v, model.armature.reshape(-1, 1) * v)) / 2
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..algebra.arrays import Array, grid, pick, symmetric
-from .aba import reaction
-from .articulation import articulate
+from .articulated_tree import articulate, reaction
 from .tree_motion import transforms
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ class LTL:
     def __init__(self, model: Model, M: dict[tuple[int, int], Array]):
         self.chain = dof_chains(model)
         row = [dof_row(model, M, k, chain) for k, chain in enumerate(self.chain)]
-        self.d, self.L = [None] * len(row), [None] * len(row)
+        self.d: dict[int, Array] = {}
+        self.L: dict[int, Array] = {}
         for k in reversed(range(len(row))):
             self.d[k] = 1 / pivot(entry(row[k], 0, 0), np.zeros(1))
             self.L[k] = self.d[k] * row[k]

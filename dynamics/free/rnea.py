@@ -45,11 +45,12 @@ def newton_euler(
         alpha, linear = accelerations[i][:3, :], accelerations[i][3:, :]
         B = skew(alpha) + move.W[i]
         f.append(rows([axial(B @ body.J) + cross(body.h, linear), body.m * linear + B @ body.h]))
-        if external is not None and external[i] is not None:
-            f[i] = f[i] - external[i]
-    tau = [None] * model.size
+        push = None if external is None else external[i]
+        if push is not None:
+            f[i] = f[i] - push
+    tau: dict[int, Array] = {}
     for i in reversed(range(model.size)):
         tau[i] = pick(f[i], model.joints[i].axes)
         if model.parents[i] >= 0:
             f[model.parents[i]] = f[model.parents[i]] + move.X[i].force(f[i])
-    return rows(tau)
+    return rows([tau[i] for i in range(model.size)])

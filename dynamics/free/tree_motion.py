@@ -45,13 +45,15 @@ def tree_motion(model: Model, q: Array, v: Array) -> TreeMotion:
 
 def tree_motion_along(model: Model, X: list[Transform], v: Array) -> TreeMotion:
     """The same for bodies that are carried to X already."""
-    w, W, ab = [], [], []
+    w: list[Array] = []
+    W: list[Array] = []
+    ab: list[Array] = []
     for i, parent in enumerate(model.parents):
         joint_velocity = put(v[model.v_slices[i], :], model.joints[i].axes, 6)
         wJ, uJ = joint_velocity[:3, :], joint_velocity[3:, :]
         if parent < 0:
             w.append(wJ)
-            drag = np.zeros((3, 1))
+            drag: Array = np.zeros((3, 1))
         else:
             w.append(X[i].outward(w[parent]) + wJ)
             drag = X[i].outward(W[parent] @ X[i].p)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 REACH = np.pi
 
 
-def neutral(model: Model) -> Array:
+def neutral(model: Model) -> np.ndarray:
     """The configuration in which no joint moves its link."""
-    return rows([joint.neutral() for joint in model.joints])
+    return np.concatenate([joint.neutral() for joint in model.joints])
 
 
 def integrate(model: Model, q: Array, v: Array) -> Array:
@@ -50,4 +50,4 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
         lower = np.maximum(model.q_lower[part], -REACH).reshape(-1, 1)
         upper = np.minimum(model.q_upper[part], REACH).reshape(-1, 1)
         parts.append(joint.random(rng, np.minimum(lower, upper), np.maximum(lower, upper)))
-    return rows(parts)
+    return np.concatenate(parts)

@@ -95,13 +95,13 @@ class Revolute(Joint):
     def axes(self) -> tuple[int, ...]:
         return (self.axis,)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return Turn(self.axis, cos(q), sin(q)), np.zeros((3, 1))
 
-    def nudge(self, d):
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
         return Turn(self.axis, cos(d), sin(d)), np.zeros((3, 1))
 
-    def unmoved(self, body):
+    def unmoved(self, body: Inertia) -> Inertia:
         on_axis = np.zeros((3, 3))
         on_axis[self.axis, self.axis] = 1.0
         return Inertia(body.m, on_axis @ body.h, on_axis @ body.J @ on_axis)
@@ -113,23 +113,23 @@ class Continuous(Revolute):
     nq = 2
     unit = slice(0, 2)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return Turn(self.axis, entry(q, 0, 0), entry(q, 1, 0)), np.zeros((3, 1))
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([[1.0], [0.0]])
 
-    def integrate(self, q, v):
+    def integrate(self, q: Array, v: Array) -> Array:
         return Turn(2, cos(v), sin(v)).rotate(rows([q, np.zeros((1, 1))]))[:2, :]
 
-    def difference(self, q0, q1):
+    def difference(self, q0: Array, q1: Array) -> Array:
         turned = Turn(2, entry(q0, 0, 0), -entry(q0, 1, 0)).rotate(rows([q1, np.zeros((1, 1))]))
         return arctan2(entry(turned, 1, 0), entry(turned, 0, 0))
 
-    def increment(self, q0, q):
+    def increment(self, q0: Array, q: Array) -> Array:
         return sine_between(q0, q)
 
-    def random(self, rng, lower, upper):
+    def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         angle = rng.uniform(-np.pi, np.pi)
         return np.array([[np.cos(angle)], [np.sin(angle)]])
 
@@ -141,10 +141,10 @@ class Prismatic(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3 + self.axis,)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return STILL, np.eye(3)[:, self.axis : self.axis + 1] @ q
 
-    def nudge(self, d):
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
         return self.pose(d)
 
 
@@ -158,28 +158,28 @@ class Spherical(Joint):
     def axes(self) -> tuple[int, ...]:
         return (0, 1, 2)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return Rotation(quaternion.matrix(q)), np.zeros((3, 1))
 
-    def unmoved(self, body):
+    def unmoved(self, body: Inertia) -> Inertia:
         return Inertia(body.m, np.zeros((3, 1)), np.zeros((3, 3)))
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([[0.0], [0.0], [0.0], [1.0]])
 
-    def integrate(self, q, v):
+    def integrate(self, q: Array, v: Array) -> Array:
         return quaternion.product(q, quaternion.exp(v))
 
-    def difference(self, q0, q1):
+    def difference(self, q0: Array, q1: Array) -> Array:
         return quaternion.log(quaternion.product(quaternion.conjugate(q0), q1))
 
-    def nudge(self, d):
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
         return small_turn(d), np.zeros((3, 1))
 
-    def increment(self, q0, q):
+    def increment(self, q0: Array, q: Array) -> Array:
         return twice_the_vector_between(q0, q)
 
-    def random(self, rng, lower, upper):
+    def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         q = rng.standard_normal((4, 1))
         return q / np.linalg.norm(q)
 
@@ -194,13 +194,13 @@ class Planar(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3, 4, 2)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return Turn(2, entry(q, 2, 0), entry(q, 3, 0)), rows([q[:2, :], np.zeros((1, 1))])
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([[0.0], [0.0], [1.0], [0.0]])
 
-    def integrate(self, q, v):
+    def integrate(self, q: Array, v: Array) -> Array:
         angle = entry(v, 2, 0)
         a, b = quaternion.sinc(angle * angle), angle * quaternion.versine(angle * angle)
         arc = rows([columns([a, -b]), columns([b, a])]) @ v[:2, :]
@@ -208,23 +208,23 @@ class Planar(Joint):
         turned = turn.rotate(rows([columns([arc, rows([cos(angle), sin(angle)])]), np.zeros((1, 2))]))
         return rows([slide[:2, :] + turned[:2, 0:1], turned[:2, 1:2]])
 
-    def difference(self, q0, q1):
+    def difference(self, q0: Array, q1: Array) -> Array:
         turn, start = self.pose(q0)
         turned = turn.inverse.rotate(rows([columns([q1[:2, :] - start[:2, :], q1[2:, :]]), np.zeros((1, 2))]))
         angle = arctan2(entry(turned, 1, 1), entry(turned, 0, 1))
         a, b = quaternion.half_cotangent(angle * angle), angle / 2
         return rows([rows([columns([a, b]), columns([-b, a])]) @ turned[:2, 0:1], angle])
 
-    def nudge(self, d):
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
         angle = entry(d, 2, 0)
         return Turn(2, cos(angle), sin(angle)), rows([d[:2, :], np.zeros((1, 1))])
 
-    def increment(self, q0, q):
+    def increment(self, q0: Array, q: Array) -> Array:
         turn, start = self.pose(q0)
         slid = turn.inverse.rotate(rows([q[:2, :] - start[:2, :], np.zeros((1, 1))]))
         return rows([slid[:2, :], sine_between(q0[2:, :], q[2:, :])])
 
-    def random(self, rng, lower, upper):
+    def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         angle = rng.uniform(-np.pi, np.pi)
         return np.array([*rng.uniform(-1.0, 1.0, 2), np.cos(angle), np.sin(angle)]).reshape(4, 1)
 
@@ -240,30 +240,30 @@ class Floating(Joint):
     def axes(self) -> tuple[int, ...]:
         return (3, 4, 5, 0, 1, 2)
 
-    def pose(self, q):
+    def pose(self, q: Array) -> tuple[Turn | Rotation, Array]:
         return Rotation(quaternion.matrix(q[3:, :])), q[:3, :]
 
-    def neutral(self):
+    def neutral(self) -> np.ndarray:
         return np.array([[0.0], [0.0], [0.0], [0.0], [0.0], [0.0], [1.0]])
 
-    def integrate(self, q, v):
+    def integrate(self, q: Array, v: Array) -> Array:
         arc = quaternion.arc(v[3:, :]) @ v[:3, :]
         R = quaternion.matrix(q[3:, :])
         return rows([q[:3, :] + R @ arc, quaternion.product(q[3:, :], quaternion.exp(v[3:, :]))])
 
-    def difference(self, q0, q1):
+    def difference(self, q0: Array, q1: Array) -> Array:
         w = quaternion.log(quaternion.product(quaternion.conjugate(q0[3:, :]), q1[3:, :]))
         chord = quaternion.matrix(q0[3:, :]).T @ (q1[:3, :] - q0[:3, :])
         return rows([quaternion.inverse_arc(w) @ chord, w])
 
-    def nudge(self, d):
+    def nudge(self, d: Array) -> tuple[Turn | Rotation, Array]:
         return small_turn(d[3:, :]), d[:3, :]
 
-    def increment(self, q0, q):
+    def increment(self, q0: Array, q: Array) -> Array:
         slid = quaternion.matrix(q0[3:, :]).T @ (q[:3, :] - q0[:3, :])
         return rows([slid, twice_the_vector_between(q0[3:, :], q[3:, :])])
 
-    def random(self, rng, lower, upper):
+    def random(self, rng: np.random.Generator, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         q = rng.standard_normal((4, 1))
         return np.concatenate([rng.uniform(-1.0, 1.0, (3, 1)), q / np.linalg.norm(q)])
 

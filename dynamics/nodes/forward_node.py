@@ -12,88 +12,67 @@ is linear in them, makes of unit joint forces and unit demands: d(a, forces)/d(t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import casadi as ca
 
 from ...adjoint import Derivatives, implicit, lower_hessian
 from ..algebra.arrays import Array, is_symbolic, rows
-from ..constraints.constraint import Constraint
 from ..constraints.loops import couplings
+from ..forward_problem import ForwardProblem, Method
 from ..free.inverse_mass import inverse_mass
 from ..free.rnea import body_accelerations, newton_euler
-from ..free.tree_motion import TreeMotion, tree_motion, tree_motion_along
+from ..free.tree_motion import TreeMotion, tree_motion_along
 from ..joints.tangent import increment, nudged
 
-if TYPE_CHECKING:
-    from ..model import Model
+# What solves and differentiates a problem for unknowns y.
+Way: TypeAlias = "Callable[[ca.SX, ForwardProblem], ForwardDerivatives]"
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What forward dynamics is asked: the arguments of the methods in `forward`, and whether constraints are soft."""
-
-    model: Model
-    q: Array
-    v: Array
-    tau: Array
-    constraints: Sequence[Constraint]
-    external: Sequence[Array | None] | None
-    soft: bool
-
-    @property
-    def sizes(self) -> list[int]:
-        """The numbers of accelerations and of each constraint's forces."""
-        return [self.model.nv, *(constraint.size for constraint in self.constraints)]
-
-    def split(self, y: ca.SX) -> list[ca.SX]:
-        """Accelerations, then each constraint's forces."""
-        return ca.vertsplit(y, list(accumulate(self.sizes, initial=0)))
-
-    def solved(self, solve: Callable) -> ca.SX:
-        """y by a method of `forward`."""
-        a, forces = solve(self.model, self.q, self.v, self.tau, self.constraints, self.external)
-        return ca.vertcat(a, *forces)
-
-    def residual(self, y: ca.SX, move: TreeMotion | None = None) -> ca.SX:
-        """g (nv + m, 1), in one forward and one backward sweep."""
-        model, (a, *forces) = self.model, self.split(y)
-        move = tree_motion(model, self.q, self.v) if move is None else move
-        accelerations = body_accelerations(model, move, a)
-        pushes = [None] * model.size if self.external is None else list(self.external)
-        missing = []
-        held = couplings(model, self.constraints, self.v, move)
-        for constraint, row, force in zip(self.constraints, held, forces):
-            for body, K in row.parts:
-                push = K.T @ force
-                pushes[body] = push if pushes[body] is None else pushes[body] + push
-            lag = row.missing(accelerations)
-            missing.append(lag - constraint.softness * force if self.soft else lag)
-        joint_forces = newton_euler(model, move, accelerations, pushes) + model.armature.reshape(-1, 1) * a
-        return rows([joint_forces - self.tau, *missing])
-
-
-def forward_node(problem: Problem, methods: Sequence[Callable]) -> list[ca.SX]:
-    """Accelerations (nv, 1) and each constraint's forces, unknowns of a node; of the methods the cheapest solves it."""
+def forward_node(problem: ForwardProblem, ways: Sequence[Way]) -> list[ca.SX]:
+    """Accelerations (nv, 1) and each constraint's forces, unknowns of a node; of the ways to solve for them the
+    cheapest is taken.
+    """
     parts = [ca.SX.sym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
-    choices = [derivatives_by(solve)(y, problem, solve) for solve in methods]
+    choices = [way(y, problem) for way in ways]
     best = choices[0] if len(choices) == 1 else min(choices, key=ForwardDerivatives.operations)
-    implicit(f"forward dynamics of '{problem.model.name}'", y, problem.residual(y), best.solution, derivatives=best)
+    g = residual(problem, y, problem.move, best.soft)
+    implicit(f"forward dynamics of '{problem.model.name}'", y, g, best.solution, derivatives=best)
     return parts
 
 
-def derivatives_by(solve: Callable) -> type[ForwardDerivatives]:
-    """What differentiates the answers of a method: the proximal ones, given by their factorizations, need their own."""
-    if not isinstance(solve, type):
-        return ForwardDerivatives
-    from .proximal_node import ProximalDerivatives
+def split(problem: ForwardProblem, y: ca.SX) -> list[ca.SX]:
+    """Accelerations, then each constraint's forces."""
+    sizes = [problem.model.nv, *(constraint.size for constraint in problem.constraints)]
+    return ca.vertsplit(y, list(accumulate(sizes, initial=0)))
 
-    return ProximalDerivatives
+
+def stacked(problem: ForwardProblem, solve: Method) -> ca.SX:
+    """y by a method."""
+    a, forces = solve(problem)
+    return ca.vertcat(a, *forces)
+
+
+def residual(problem: ForwardProblem, y: ca.SX, move: TreeMotion, soft: bool) -> ca.SX:
+    """g (nv + m, 1), in one forward and one backward sweep."""
+    model, (a, *forces) = problem.model, split(problem, y)
+    accelerations = body_accelerations(model, move, a)
+    pushes: list[Array | None] = list(problem.external or [None] * model.size)
+    missing = []
+    held = couplings(model, problem.constraints, problem.v, move)
+    for constraint, row, force in zip(problem.constraints, held, forces):
+        for body, K in row.parts:
+            push, known = K.T @ force, pushes[body]
+            pushes[body] = push if known is None else known + push
+        lag = row.residual(accelerations)
+        missing.append(lag - constraint.softness * force if soft else lag)
+    joint_forces = newton_euler(model, move, accelerations, pushes) + model.armature.reshape(-1, 1) * a
+    return ca.SX(rows([joint_forces - problem.tau, *missing]))
 
 
 class ForwardDerivatives(Derivatives):
@@ -104,8 +83,8 @@ class ForwardDerivatives(Derivatives):
     differentiated, symbols of its own stand for q, v and tau, whatever expressions those are.
     """
 
-    def __init__(self, y: ca.SX, problem: Problem, solve: Callable):
-        self.unknowns, self.problem, self.solve = y, problem, solve
+    def __init__(self, y: ca.SX, problem: ForwardProblem, solve: Method, soft: bool = False):
+        self.unknowns, self.problem, self.solve, self.soft = y, problem, solve, soft
         model = problem.model
         self.d, self.q0 = ca.SX.sym("d", model.nv), ca.SX.sym("q0", model.nq)
         self.own = {name: ca.SX.sym(name, getattr(problem, name).shape) for name in ("q", "v", "tau")}
@@ -114,7 +93,7 @@ class ForwardDerivatives(Derivatives):
     @cached_property
     def solution(self) -> ca.SX:
         """y by the method."""
-        return self.problem.solved(self.solve)
+        return stacked(self.problem, self.solve)
 
     def operations(self) -> int:
         """The instructions of the solution and the inverse together."""
@@ -126,7 +105,7 @@ class ForwardDerivatives(Derivatives):
         """The symbols of the constraints and of the external forces."""
         stated = [part for row in self.problem.constraints for part in (row.K, row.k, *(each.K for each in row.more))]
         rows_and_demands = [part for part in stated if is_symbolic(part)]
-        pushes = [push for push in self.problem.external or () if is_symbolic(push)]
+        pushes = [push for push in self.problem.external or () if isinstance(push, ca.SX)]
         return ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(ca.SX(0, 1), *rows_and_demands, *pushes)))
 
     @cached_property
@@ -136,24 +115,25 @@ class ForwardDerivatives(Derivatives):
         return ca.vertcat(d[::-1], problem.v[::-1], problem.tau, self.others)
 
     @cached_property
-    def residual(self) -> ca.SX:
+    def _residual(self) -> ca.SX:
         """g in d, the own symbols, the other symbols and y."""
         model, own = self.problem.model, self.own
         move = tree_motion_along(model, nudged(model, own["q"], self.d), own["v"])
-        return replace(self.problem, **own).residual(self.unknowns, move)
+        problem = replace(self.problem, q=own["q"], v=own["v"], tau=own["tau"])
+        return residual(problem, self.unknowns, move, self.soft)
 
     @cached_property
     def jacobian(self) -> ca.SX:
         """In reverse mode, row by row, which needs the fewest operations where it is alone."""
-        return self._here(ca.jtimes(self.residual, self._w, ca.SX.eye(self.unknowns.numel()), True).T)
+        return self._here(ca.jtimes(self._residual, self._w, ca.SX.eye(self.unknowns.numel()), True).T)
 
     @cached_property
     def jacobian_beside_curvature(self) -> ca.SX:
         """In forward mode, column by column: the curvature needs the same tangents."""
-        return self._here(ca.jtimes(self.residual, self._w, ca.SX.eye(self._w.numel())))
+        return self._here(ca.jtimes(self._residual, self._w, ca.SX.eye(self._w.numel())))
 
     def curvature(self, mu: ca.SX) -> ca.SX:
-        return self._here(lower_hessian(self.residual, mu, ca.vertcat(self._w, self.unknowns)))
+        return self._here(lower_hessian(self._residual, mu, ca.vertcat(self._w, self.unknowns)))
 
     @property
     def _w(self) -> ca.SX:
@@ -169,11 +149,11 @@ class ForwardDerivatives(Derivatives):
     def inverse(self) -> ca.SX:
         problem = self.problem
         if not problem.constraints:
-            return inverse_mass(problem.model, problem.q)
+            return ca.SX(inverse_mass(problem.model, problem.q))
         more = ca.SX.sym("more", self.unknowns.numel())
-        joint, *demanded = problem.split(more)
+        joint, *demanded = split(problem, more)
         pairs = zip(problem.constraints, demanded)
-        shifted = [replace(row, k=row.k - part, softness=row.softness.ravel()) for row, part in pairs]
-        y = replace(problem, tau=problem.tau + joint, constraints=shifted).solved(self.solve)
+        shifted = [replace(row, k=row.k - part) for row, part in pairs]
+        y = stacked(replace(problem, tau=problem.tau + joint, constraints=shifted), self.solve)
         lower = ca.tril(ca.jacobian(y, more))
         return ca.tril2symm(ca.substitute(lower, more, ca.SX.zeros(more.shape)))

@@ -28,10 +28,13 @@ import numpy as np
 from ..algebra.arrays import symmetric
 from ..algebra.ldl import Factor
 from ..constraints.loops import constraint_jacobian
+from ..forward_problem import Answer, ForwardProblem
 from ..free.inverse_mass import inverse_mass
-from ..proximal.iteration import Factorized, Iterate, weight
+from ..proximal.default_mu import weight
+from ..proximal.factorization import Factorization
+from ..proximal.iteration import Iterate
 from ..proximal.prox_ltl import ProxLTL
-from .forward_node import ForwardDerivatives, Problem
+from .forward_node import ForwardDerivatives
 
 # Plain iterations of the solution: what the rows miss has shrunk to rounding where eigenvalues of G are above 1e-7 of
 # the largest. The inverse is refined, so that n = 2^2 will do there.
@@ -42,23 +45,20 @@ STIFFNESS = 1e9
 
 
 class ProximalDerivatives(ForwardDerivatives):
-    """`solve` is the factorization of a proximal method."""
+    """`kind` is the factorization of a proximal method."""
 
-    def __init__(self, y: ca.SX, problem: Problem, solve: type[Factorized]):
-        super().__init__(y, problem, solve)
+    def __init__(self, y: ca.SX, problem: ForwardProblem, kind: type[Factorization]):
+        super().__init__(y, problem, lambda problem: self._iterated(kind, problem))
         self.mu = weight(problem.model, problem.constraints, STIFFNESS)
-        self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if solve is ProxLTL else solve.stiffness)
+        self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if kind is ProxLTL else kind.stiffness)
 
-    @cached_property
-    def solution(self) -> ca.SX:
-        """y after n plain iterations."""
-        p, n = self.problem, ITERATIONS
-        iterate = Iterate(
-            self.solve, p.model, (p.q, p.v, p.tau), p.constraints, p.external, self.solve_mu, steps="plain"
-        )
+    def _iterated(self, kind: type[Factorization], problem: ForwardProblem) -> Answer:
+        """Accelerations and forces after n plain iterations."""
+        n = ITERATIONS
+        iterate = Iterate(kind, problem, self.solve_mu, steps="plain")
         while iterate.count < n:
             iterate.advance()
-        return ca.vertcat(iterate.a, iterate.force - n * self.solve_mu * iterate.missing)
+        return iterate.a, iterate.split(iterate.force - n * self.solve_mu * iterate.residual)
 
     @cached_property
     def inverse(self) -> ca.SX:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..algebra.arrays import sample
-from ..constraints.constraint import Constraint
+from ..constraints.constraint import Constraint, Further
 from ..constraints.loops import constraint_jacobian
 from ..free.crba import crba
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Configurations that are looked at.
 SAMPLES = 3
 
-_weights: WeakKeyDictionary[Model, dict[tuple, float]] = WeakKeyDictionary()
+_weights: WeakKeyDictionary[Model, dict[tuple[object, ...], float]] = WeakKeyDictionary()
 
 
 def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) -> float:
@@ -40,7 +40,7 @@ def weight(model: Model, constraints: Sequence[Constraint], stiffness: float) ->
 def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np.random.Generator) -> float:
     """Of J M^-1 J' at a random configuration; rows of symbols take random numbers."""
     q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-    J = constraint_jacobian(model, q, [_sampled(constraint, rng) for constraint in constraints])
+    J = np.asarray(constraint_jacobian(model, q, [_sampled(constraint, rng) for constraint in constraints]))
     try:
         G = J @ np.linalg.solve(crba(model, q), J.T)
     except np.linalg.LinAlgError:
@@ -50,6 +50,5 @@ def _largest_eigenvalue(model: Model, constraints: Sequence[Constraint], rng: np
 
 def _sampled(constraint: Constraint, rng: np.random.Generator) -> Constraint:
     """The constraint with numbers for symbols, and no demand."""
-    more = tuple((link, sample(K, rng), frame) for link, K, frame in constraint.more)
-    options = {"softness": constraint.softness.ravel(), "k": 0.0, "more": more}
-    return replace(constraint, K=sample(constraint.K, rng), **options)
+    more = tuple(Further(each.link, sample(each.K, rng), each.frame) for each in constraint.more)
+    return replace(constraint, K=sample(constraint.K, rng), k=np.zeros(constraint.size), more=more)

@@ -10,9 +10,16 @@ constraint, sits on a body, feels z_e = K_e a of it, and the cost of all ends is
 so that Sathya 2025's coupled inertias are H_ij = K_e' C_ed K_d, in fewer numbers where a constraint has fewer than
 six rows. Ends on one body with more than six rows are joined to one with K = 1, whose z is the body's acceleration.
 When the turn of body i comes, ends on it add to H_ii; those coupled to ends elsewhere (open) pass the joint, to K P' of
-its parent, and the others (closed) are done. Letters U D G of `articulation`, u = tau + S' f, T_d = sum S' K_e' C_ed,
-L_d = D^-1 T_d; a joint's acceleration is w = D^-1 u - sum L_d z_d, less what its parent's takes (eq. 29). Iterations
-move only g, w and z, and need accelerations of bodies for nothing but closed ends.
+its parent, and the others (closed) are done. With S the joint's motion, w its acceleration less what its parent's
+takes, e the ends on the body and d the far ends they are coupled to, the system and its elimination are (eqs. 25, 29,
+30)
+
+    [ D      T_1   T_2  ] [ w   ]   [ u   ]      T_d = sum_e S' K_e' C_ed        w    = D^-1 u - sum_d L_d z_d
+    [ T_1'   C_11  C_12 ] [ z_1 ] = [ g_1 ]      L_d = D^-1 T_d                  C_dc = C_dc - T_d' L_c
+    [ T_2'   C_21  C_22 ] [ z_2 ]   [ g_2 ]      u   = tau + S' f                g_d  = g_d - L_d' u - sum_e C_ed' lag_e
+
+with D = S' H_ii S, lag_e = K_e P' a_b, and U D G of `articulation`. Iterations move only g, w and z, and need
+accelerations of bodies for nothing but closed ends.
 """
 
 from __future__ import annotations
@@ -22,54 +29,69 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..algebra.arrays import Array, pick, rows, symmetric
-from ..constraints.loops import add
-from ..free.aba import applied_forces, reaction
+from ..algebra.arrays import Array, add, pick, rows, symmetric
+from ..free.articulated_tree import reaction
 from ..free.articulation import Articulation
 from ..free.tree_motion import base_acceleration
 from .elimination_order import order
-from .iteration import Factorized
+from .factorization import Factorization
+
+
+@dataclass(frozen=True)
+class FarEnd:
+    """An end d on another body, that ends on the eliminated one are coupled to: L_d, and C_ed by e."""
+
+    end: int
+    body: int
+    L: Array
+    C: dict[int, Array]
 
 
 @dataclass(frozen=True)
 class Eliminated:
-    """A body that is eliminated: its joint, K S of the ends on it, P K' of the open ones and K of the closed ones; for
-    the ends d elsewhere that they are coupled to, L_d, C_ed by d and e, and the body d is on.
+    """A body that is eliminated: its joint, K S of the ends on it, P K' of the open ones, K of the closed ones, the far
+    ends, and what its parent feels of its inertia.
     """
 
     joint: Articulation
     KS: dict[int, Array]
     PK: dict[int, Array]
     closed: dict[int, Array]
-    L: dict[int, Array]
-    C: dict[int, dict[int, Array]]
-    at: dict[int, int]
-    Ha: Array | None
+    far: tuple[FarEnd, ...]
+    Ha: Array
 
 
-class LCABA(Factorized):
-    """The factorization at a state: see `proximal`."""
+@dataclass(frozen=True)
+class JoinedEnd:
+    """An end with K = 1 on a body, in the place of crowded ones, given by their K; made before the turn of `turn`."""
+
+    turn: int
+    body: int
+    end: int
+    old: dict[int, Array]
+
+
+class LCABA(Factorization):
+    """The factorization at a state: see `factorization`."""
 
     name, stiffness, refines = "lcaba", 1e6, True
 
     def factorize(self) -> None:
         model, move, held = self.model, self.move, self.held
-        self.f = applied_forces(model.lumped, move, self.external)
         self.order = [i for i, _ in order(model.parents, [[body for body, _ in row.parts] for row in held])]
         self.ends = [(c, part) for c, row in enumerate(held) for part in row.parts]
-        self.bodies: list[Eliminated] = [None] * model.size
-        self.joined: dict[int, list[tuple[int, int, dict[int, Array]]]] = {}
-        self.replaced: dict[int, list[tuple[int, dict[int, Array]]]] = {}
-        self._factorize()
-        self.felt = {j for i, body in enumerate(self.bodies) if body.closed for j in model.support(i)}
+        self.joined: list[JoinedEnd] = []
+        self.bodies = self._eliminated()
+        self.felt = {j for i, body in self.bodies.items() if body.closed for j in model.support(i)}
         a0, parts = base_acceleration(model), zip(move.ab, move.X, model.parents)
         self.drift = [ab + X.motion(a0) if parent < 0 else ab for ab, X, parent in parts]
 
-    def _factorize(self) -> None:
+    def _eliminated(self) -> dict[int, Eliminated]:
         """The backward sweep of the inertias (eqs. 25, 30a, 30c, 30d)."""
-        H = [body.matrix for body in self.model.lumped]
+        bodies: dict[int, Eliminated] = {}
+        H: list[Array] = [body.matrix for body in self.model.lumped]
         K: list[dict[int, Array]] = [{} for _ in H]
-        C, at = Blocks(), {}
+        C, at = Blocks(), dict[int, int]()
         for e, (c, (body, rows_of_end)) in enumerate(self.ends):
             K[body][e], at[e] = rows_of_end, body
             for d in (d for d in range(e + 1) if self.ends[d][0] == c):
@@ -77,14 +99,16 @@ class LCABA(Factorized):
         for i in self.order:
             self._join_crowded(i, K, C, at)
             parent, near = self.model.parents[i], list(K[i])
-            self.bodies[i] = body = self._eliminate(i, H[i], K[i], C, at)
-            C.drop((e, d) for e in near for d in (near if parent >= 0 else [*near, *body.L]))
+            bodies[i] = gone = self._eliminate(i, H[i], K[i], C, at)
+            beside = near if parent >= 0 else [*near, *(far.end for far in gone.far)]
+            C.drop((e, d) for e in near for d in beside)
             for e in near:
                 del at[e]
             if parent >= 0:
-                H[parent] = H[parent] + self.move.X[i].inertia(body.Ha)
-                K[parent] |= {e: self.move.X[i].force(PK).T for e, PK in body.PK.items()}
-                at |= dict.fromkeys(body.PK, parent)
+                H[parent] = H[parent] + self.move.X[i].inertia(gone.Ha)
+                K[parent] |= {e: self.move.X[i].force(PK).T for e, PK in gone.PK.items()}
+                at |= dict.fromkeys(gone.PK, parent)
+        return bodies
 
     def _join_crowded(self, i: int, K: list[dict[int, Array]], C: Blocks, at: dict[int, int]) -> None:
         """Where coupled ends on a body have more than six rows, put one end with K = 1 in their place."""
@@ -93,17 +117,16 @@ class LCABA(Factorized):
         crowds += [(b, list(dict.fromkeys(d for _, d in coupled if at[d] == b))) for b in {at[d] for _, d in coupled}]
         for b, ends in crowds:
             if sum(K[b][e].shape[0] for e in ends) > 6:
-                new = len(self.ends) + sum(map(len, self.joined.values()))
+                new = len(self.ends) + len(self.joined)
                 old = {e: K[b].pop(e) for e in ends}
                 C.join(new, old)
                 for e in ends:
                     del at[e]
                 K[b][new], at[new] = np.eye(6), b
-                self.joined.setdefault(i, []).append((b, new, old))
-                self.replaced.setdefault(b, []).append((new, old))
+                self.joined.append(JoinedEnd(i, b, new, old))
 
     def _eliminate(self, i: int, H: Array, K: dict[int, Array], C: Blocks, at: dict[int, int]) -> Eliminated:
-        """A body and its joint, with what the ends elsewhere feel of it put into C."""
+        """A body and its joint, with what the far ends feel of it put into C."""
         far = [d for d in at if at[d] != i and any(C.has(e, d) for e in K)]
         coupled = {d: {e: C[e, d] for e in K if C.has(e, d)} for d in far}
         opened = [e for e in K if any(e in each for each in coupled.values())]
@@ -120,32 +143,33 @@ class LCABA(Factorized):
                 C.add(d, other, -(symmetric(block) if d == other else block))
         PK = {e: joint.force(K[e].T) for e in opened}
         closed = {e: K[e] for e in K if e not in PK}
-        Ha = joint.inertia() if self.model.parents[i] >= 0 else None
-        return Eliminated(joint, KS, PK, closed, L, coupled, {d: at[d] for d in far}, Ha)
+        far_ends = tuple(FarEnd(d, at[d], L[d], coupled[d]) for d in far)
+        return Eliminated(joint, KS, PK, closed, far_ends, joint.inertia())
 
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """w and what is missing of the rows, from given forces (Algorithm 1)."""
+        """Algorithm 1."""
         g = [forces[c] + self.mu * self.held[c].k for c, _ in self.ends]
-        w, z = self._sweeps(list(self.f), g, self.tau, self.move.ab, self.drift)
-        return w, [row.k - felt for row, felt in zip(self.held, self._rows(z))]
+        w, felt = self._sweeps(self.problem.applied_forces(), g, self.problem.tau, self.move.ab, self.drift)
+        return w, [row.k - part for row, part in zip(self.held, felt)]
 
-    def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of w as mu times `missing` is added to the forces, and what is missing then (Algorithm 2)."""
-        nothing = [np.zeros((6, 1))] * self.model.size
-        g = [self.mu * missing[c] for c, _ in self.ends]
-        w, z = self._sweeps(list(nothing), g, np.zeros((self.model.nv, 1)), nothing, nothing)
-        return w, [part - felt for part, felt in zip(missing, self._rows(z))]
+    def again(self, residual: Sequence[Array]) -> tuple[Array, list[Array]]:
+        """Algorithm 2."""
+        g = [self.mu * residual[c] for c, _ in self.ends]
+        w, felt = self._sweeps(self._nothing, g, np.zeros((self.model.nv, 1)), self._nothing, self._nothing)
+        return w, [old - part for old, part in zip(residual, felt)]
 
-    def pushed(self, tau: Array) -> tuple[Array, list[Array]]:
-        """The change of w for more joint forces, and what the rows feel of it."""
-        nothing = [np.zeros((6, 1))] * self.model.size
+    def response(self, tau: Array) -> tuple[Array, list[Array]]:
         g = [np.zeros((self.held[c].size, 1)) for c, _ in self.ends]
-        w, z = self._sweeps(list(nothing), g, tau, nothing, nothing)
-        return w, self._rows(z)
+        return self._sweeps(self._nothing, g, tau, self._nothing, self._nothing)
 
-    def finished(self, w: Array) -> Array:
+    @property
+    def _nothing(self) -> list[Array]:
+        return [np.zeros((6, 1))] * self.model.size
+
+    def accelerations(self, w: Array) -> Array:
         """Joint accelerations (nv, 1), by the last sweep from the root outwards."""
-        qdd, a = [], []
+        qdd: list[Array] = []
+        a: list[Array] = []
         for i, parent in enumerate(self.model.parents):
             above = self.drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + self.drift[i]
             joint_acceleration, acceleration = self.bodies[i].joint.accelerate(above, w[self.model.v_slices[i], :])
@@ -154,56 +178,57 @@ class LCABA(Factorized):
         return rows(qdd)
 
     def _sweeps(
-        self, f: list[Array], g: list[Array], tau: Array, ab: Sequence[Array], drift: Sequence[Array]
-    ) -> tuple[Array, dict[tuple[int, int], Array]]:
-        """w, and z by body and end, for forces f on the bodies and g on the ends (eqs. 29, 30b, 30e)."""
-        model, X, Du, lag = self.model, self.move.X, [None] * self.model.size, {}
-        g = dict(enumerate(g))
+        self, f: list[Array], on_ends: Sequence[Array], tau: Array, ab: Sequence[Array], drift: Sequence[Array]
+    ) -> tuple[Array, list[Array]]:
+        """w, and sum K a of each constraint, for forces f on the bodies and g on the ends (eqs. 29, 30b, 30e)."""
+        model, X = self.model, self.move.X
+        Du: dict[int, Array] = {}
+        lag: dict[tuple[int, int], Array] = {}
+        g = dict(enumerate(on_ends))
         for i in self.order:
-            for _, new, old in self.joined.get(i, ()):
-                g[new] = add([K.T @ g[e] for e, K in old.items()])
+            for joined in self.joined:
+                if joined.turn == i:
+                    g[joined.end] = add([K.T @ g[e] for e, K in joined.old.items()])
             body, parent, part = self.bodies[i], model.parents[i], tau[model.v_slices[i], :]
             own = add([f[i], *(K.T @ g[e] for e, K in body.closed.items())])
             u_own = part + pick(own, body.joint.axes)
             u = add([u_own, *(body.KS[e].T @ g[e] for e in body.PK)])
             Du[i] = body.joint.D.solve(u)
             lag |= {(i, e): PK.T @ drift[i] for e, PK in body.PK.items()}
-            for d, L in body.L.items():
-                g[d] = g[d] - L.T @ u - add([C.T @ lag[i, e] for e, C in body.C[d].items()])
+            for far in body.far:
+                g[far.end] = g[far.end] - far.L.T @ u - add([C.T @ lag[i, e] for e, C in far.C.items()])
             if parent >= 0:
                 f[parent] = f[parent] + X[i].force(reaction(body.joint, own - body.Ha @ ab[i], u_own, part))
         return self._outward(Du, lag, drift)
 
     def _outward(
-        self, Du: list[Array], lag: dict[tuple[int, int], Array], drift: Sequence[Array]
-    ) -> tuple[Array, dict[tuple[int, int], Array]]:
-        """w, and z by body and end: K a = K P' a' + K S w, of which the first part is the parent's z."""
-        w: list[Array] = [None] * self.model.size
-        a, z = {}, {}
+        self, Du: dict[int, Array], lag: dict[tuple[int, int], Array], drift: Sequence[Array]
+    ) -> tuple[Array, list[Array]]:
+        """w, and sum K a; z by body and end is K a = K P' a' + K S w, of which the first part is the parent's z."""
+        w: dict[int, Array] = {}
+        a: dict[int, Array] = {}
+        z: dict[tuple[int, int], Array] = {}
         for i in reversed(self.order):
             body, parent = self.bodies[i], self.model.parents[i]
-            w[i] = add([Du[i], *(-(L @ z[body.at[d], d]) for d, L in body.L.items())])
+            w[i] = add([Du[i], *(-(far.L @ z[far.body, far.end]) for far in body.far)])
             for e in body.PK:
                 z[i, e] = lag[i, e] + body.KS[e] @ w[i] + (z[parent, e] if parent >= 0 else 0.0)
             if i in self.felt:
                 above = drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + drift[i]
                 a[i] = body.joint.accelerate(above, w[i])[1]
                 z |= {(i, e): K @ a[i] for e, K in body.closed.items()}
-            for new, old in reversed(self.replaced.get(i, ())):
-                z |= {(i, e): K @ z[i, new] for e, K in old.items()}
-        return rows(w), z
-
-    def _rows(self, z: dict[tuple[int, int], Array]) -> list[Array]:
-        """sum K a of each constraint."""
-        return [
-            add([z[part.body, e] for e, (c, part) in enumerate(self.ends) if c == row]) for row in range(len(self.held))
-        ]
+            for joined in reversed(self.joined):
+                if joined.body == i:
+                    z |= {(i, e): K @ z[i, joined.end] for e, K in joined.old.items()}
+        found = [(c, z[part.body, e]) for e, (c, part) in enumerate(self.ends)]
+        felt = [add([each for c, each in found if c == row]) for row in range(len(self.held))]
+        return rows([w[i] for i in range(self.model.size)]), felt
 
 
 class Blocks:
     """C_ed of pairs of ends that are coupled, each kept once, as (larger, smaller)."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.kept: dict[tuple[int, int], Array] = {}
 
     def has(self, e: int, d: int) -> bool:

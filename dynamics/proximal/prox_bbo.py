@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algebra.arrays import Array, columns, grid, pick, rows, symmetric
+from ..algebra.arrays import Array, add, columns, grid, rows, symmetric
 from ..algebra.ldl import Factor
-from ..constraints.loops import add
-from ..free.aba import applied_forces, reaction
-from ..free.articulation import Articulation
+from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
-from .iteration import Factorized
+from .factorization import Factorization
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -27,98 +25,79 @@ if TYPE_CHECKING:
 WORLD = -1
 
 
-class ProxBBO(Factorized):
-    """The factorization at a state: see `proximal`."""
+class ProxBBO(Factorization):
+    """The factorization at a state: see `factorization`."""
 
     name, stiffness = "prox-bbo", 1e5
 
     def factorize(self) -> None:
-        model, move, held = self.model, self.move, self.held
-        self.f = applied_forces(model.lumped, move, self.external)
-        roots = [loop_root(model, [body for body, _ in row.parts]) for row in held]
-        self.rooted = {i: [c for c, root in enumerate(roots) if root == i] for i in range(WORLD, model.size)}
-        self.joints: list[Articulation] = [None] * model.size
-        self.Ha: list[Array] = [None] * model.size
-        self.KS: list[dict[int, Array]] = [{} for _ in range(model.size)]
-        self.KP: list[dict[int, Array]] = [{} for _ in range(model.size)]
-        self.solved: dict[int, Solved] = {}
-        self._factorize()
-
-    def _factorize(self) -> None:
         """The backward sweep of inertias and rows (eqs. 46a, 46c, 46d, 52a)."""
         model, X = self.model, self.move.X
-        H = [body.matrix for body in model.lumped]
+        roots = [loop_root(model, [body for body, _ in row.parts]) for row in self.held]
+        rooted = {i: [c for c, root in enumerate(roots) if root == i] for i in range(WORLD, model.size)}
+        self.tree, self.solved = ArticulatedTree(model, X), dict[int, Solved]()
+        self.KS: list[dict[int, Array]] = [{} for _ in range(model.size)]
+        self.KP: list[dict[int, Array]] = [{} for _ in range(model.size)]
         K: dict[int, dict[int, Array]] = {i: {} for i in range(WORLD, model.size)}
-        L = {(c, c): np.eye(row.size) / self.mu for c, row in enumerate(self.held)}
+        L: dict[tuple[int, int], Array] = {(c, c): np.eye(row.size) / self.mu for c, row in enumerate(self.held)}
         for c, row in enumerate(self.held):
             for body, part in row.parts:
                 K[body][c] = part
-        for i in reversed(range(model.size)):
-            parent = model.parents[i]
-            if self.rooted[i]:
-                self.solved[i] = Solved(self.rooted[i], K[i], L)
-                H[i] = self.solved[i].eliminate(H[i], K[i], L)
-            self.joints[i] = joint = Articulation(model.joints[i].axes, H[i], model.armature[model.v_slices[i]])
+        for i in self.tree.inward:
+            if rooted[i]:
+                self.solved[i] = Solved(rooted[i], K[i], L)
+                self.tree.H[i] = self.solved[i].eliminate(self.tree.H[i], K[i], L)
+            joint = self.tree.articulate(i)
             self.KS[i] = {c: Kc[:, list(joint.axes)] for c, Kc in K[i].items()}
             self.KP[i] = {c: joint.force(Kc.T) for c, Kc in K[i].items()}
+            above = K[model.parents[i]]
             for c, Kc in self.KS[i].items():
                 for d in self.KS[i]:
                     if d <= c:
                         block = Kc @ joint.D.solve(self.KS[i][d].T)
                         L[c, d] = L[c, d] + block if (c, d) in L else block
-                above = X[i].force(self.KP[i][c]).T
-                K[parent][c] = K[parent][c] + above if c in K[parent] else above
-            if parent >= 0:
-                self.Ha[i] = joint.inertia()
-                H[parent] = H[parent] + X[i].inertia(self.Ha[i])
-        if self.rooted[WORLD]:
-            self.solved[WORLD] = Solved(self.rooted[WORLD], K[WORLD], L)
+                carried = X[i].force(self.KP[i][c]).T
+                above[c] = above[c] + carried if c in above else carried
+        if rooted[WORLD]:
+            self.solved[WORLD] = Solved(rooted[WORLD], K[WORLD], L)
 
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations and what is missing of the rows, from given forces (Algorithm 4)."""
+        """Algorithm 4."""
         l = [-row.k - force / self.mu for row, force in zip(self.held, forces)]
-        qdd, reached = self._sweeps(list(self.f), l, self.tau, self.move.ab, base_acceleration(self.model))
+        f, a0 = self.problem.applied_forces(), base_acceleration(self.model)
+        qdd, reached = self._sweeps(f, l, self.problem.tau, self.move.ab, a0)
         return qdd, [(new - old) / self.mu for new, old in zip(reached, forces)]
 
-    def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of the accelerations as mu times `missing` is added to the forces, and what is missing then
-        (Algorithm 5).
-        """
-        zero = np.zeros((6, 1))
-        nothing = [zero] * self.model.size
-        l = [-part for part in missing]
-        qdd, more = self._sweeps(list(nothing), l, np.zeros((self.model.nv, 1)), nothing, zero)
+    def again(self, residual: Sequence[Array]) -> tuple[Array, list[Array]]:
+        """Algorithm 5."""
+        nothing: list[Array] = [np.zeros((6, 1))] * self.model.size
+        l = [-part for part in residual]
+        qdd, more = self._sweeps(list(nothing), l, np.zeros((self.model.nv, 1)), nothing, np.zeros((6, 1)))
         return qdd, [force / self.mu for force in more]
 
     def _sweeps(
         self, f: list[Array], l: list[Array], tau: Array, ab: Sequence[Array], a0: Array
     ) -> tuple[Array, list[Array]]:
         """Joint accelerations and forces for forces f on the bodies, l of the rows, bias accelerations and a_0."""
-        model, X, Du = self.model, self.move.X, [None] * self.model.size
-        for i in reversed(range(model.size)):
-            joint, parent, part = self.joints[i], model.parents[i], model.v_slices[i]
+        tree, Du = self.tree, {}
+        for i in tree.inward:
             if i in self.solved:
                 f[i] = self.solved[i].inward(f[i], l)
-            u = tau[part, :] + pick(f[i], joint.axes)
-            Du[i] = joint.D.solve(u)
+            Du[i] = tree.push(i, f, tau[self.model.v_slices[i], :], ab[i])
             for c, KS in self.KS[i].items():
                 l[c] = l[c] + self.KP[i][c].T @ ab[i] + KS @ Du[i]  # eq. 46e
-            if parent >= 0:
-                f[parent] = f[parent] + X[i].force(reaction(joint, f[i] - self.Ha[i] @ ab[i], u, tau[part, :]))
-        forces: list[Array] = [None] * len(self.held)
+        forces: dict[int, Array] = {}
         if WORLD in self.solved:
             self.solved[WORLD].outward(a0, l, forces)
-        a, qdd = [], []
-        for i, parent in enumerate(model.parents):
-            above = X[i].motion(a0 if parent < 0 else a[parent]) + ab[i]
+        a: list[Array] = []
+        qdd = []
+        for i in tree.outward:
             pull = [KS.T @ forces[c] for c, KS in self.KS[i].items()]
-            own = Du[i] + self.joints[i].D.solve(add(pull)) if pull else Du[i]
-            joint_acceleration, acceleration = self.joints[i].accelerate(above, own)
-            qdd.append(joint_acceleration)
-            a.append(acceleration)
+            own = Du[i] + tree.joints[i].D.solve(add(pull)) if pull else Du[i]
+            qdd.append(tree.pull(i, a, own, ab[i], a0))
             if i in self.solved:
                 self.solved[i].outward(a[i], l, forces)
-        return rows(qdd), forces
+        return rows(qdd), [forces[c] for c in range(len(self.held))]
 
 
 def loop_root(model: Model, bodies: Sequence[int]) -> int:
@@ -161,7 +140,7 @@ class Solved:
             l[c] = l[c] - self.L_UR[c] @ pull
         return f - self.K.T @ pull
 
-    def outward(self, a: Array, l: list[Array], forces: list[Array]) -> None:
+    def outward(self, a: Array, l: list[Array], forces: dict[int, Array]) -> None:
         """The forces R for the body's acceleration and the forces U."""
         wanted = self.K @ a + rows([l[c] for c in self.R])
         for c in self.U:

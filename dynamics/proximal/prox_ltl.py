@@ -19,11 +19,11 @@ from ..constraints.loops import jacobian
 from ..free.crba import blocks
 from ..free.ltl_factor import LTL, by_dof, pushed, transposed
 from ..free.rnea import body_accelerations, newton_euler
-from .iteration import Factorized
+from .factorization import Factorization
 
 
-class ProxLTL(Factorized):
-    """The factorization at a state: see `proximal`."""
+class ProxLTL(Factorization):
+    """The factorization at a state: see `factorization`."""
 
     name, stiffness = "prox-ltl", 1e5
 
@@ -31,23 +31,21 @@ class ProxLTL(Factorized):
         model, move, held, mu = self.model, self.move, self.held, self.mu
         at_rest = body_accelerations(model, move, np.zeros((model.nv, 1)))
         self.M = LTL(model, blocks(model, move.X))
-        self.y = self.M.inward(by_dof(self.tau - newton_euler(model, move, at_rest, self.external)))
+        self.y = self.M.inward(by_dof(self.problem.tau - newton_euler(model, move, at_rest, self.problem.external)))
         self.Y = [self.M.inward(transposed(model, jacobian(model, move.X, row))) for row in held]
         free = [Ja[0] for Ja in self.M.form(self.Y, [self.y])]
-        self.missing = [row.missing(at_rest) - Ja for row, Ja in zip(held, free)]
-        self.ends = np.cumsum([row.size for row in held])
+        self.residual = [row.residual(at_rest) - Ja for row, Ja in zip(held, free)]
+        self.ends = np.cumsum([row.size for row in held]).tolist()
         if held:
-            self.Lambda = Factor(self.M.delassus(self.Y) + np.eye(int(self.ends[-1])) / mu)
+            self.Lambda = Factor(self.M.delassus(self.Y) + np.eye(self.ends[-1]) / mu)
 
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """Accelerations and what is missing of the rows, from given forces."""
-        reached = self._damped([part + force / self.mu for part, force in zip(self.missing, forces)])
+        reached = self._damped([part + force / self.mu for part, force in zip(self.residual, forces)])
         a = self.M.outward(pushed(self.y, self.Y, reached))
         return a, [(new - old) / self.mu for new, old in zip(reached, forces)]
 
-    def again(self, missing: Sequence[Array]) -> tuple[Array, list[Array]]:
-        """The change of the accelerations as mu times `missing` is added to the forces, and what is missing then."""
-        more = self._damped(missing)
+    def again(self, residual: Sequence[Array]) -> tuple[Array, list[Array]]:
+        more = self._damped(residual)
         at_rest = by_dof(np.zeros((len(self.M.chain), 1)))
         return self.M.outward(pushed(at_rest, self.Y, more)), [part / self.mu for part in more]
 

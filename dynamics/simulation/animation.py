@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
+from ..algebra.arrays import column
 from ..free.kinematics import body_poses
 from ..free.tree_motion import transforms
 
@@ -33,5 +34,5 @@ def animate(model: Model, times: np.ndarray, q: np.ndarray, path: str | Path, ti
 
 def world_poses(model: Model, q: np.ndarray) -> list[Pose]:
     """Rotation (3, 3) and position (3,) of every body in the world, and of the world itself last."""
-    poses = body_poses(model, transforms(model, model.normalise(q)[:, None]))
+    poses = body_poses(model, transforms(model, column(model.normalise(q), model.nq, "q")))
     return [*((np.asarray(X.R), np.asarray(X.p).ravel()) for X in poses), (np.eye(3), np.zeros(3))]

@@ -9,10 +9,14 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from ...adjoint import solved
 from ..constraints.constraint import Constraint
-from ..methods import PROXIMAL
-from ..proximal.iteration import DEFAULT, Iterate, Proximal, still_to_come, weight
+from ..forward_problem import ForwardProblem
+from ..methods import PROXIMAL, compiled_method, expression
+from ..proximal.default_mu import weight
+from ..proximal.error_estimate import error_estimate
+from ..proximal.factorization import Factorization
+from ..proximal.iteration import Iterate
+from ..proximal.settings import DEFAULT, Proximal
 from .integrators import INTEGRATORS, Dynamics
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 # Proximal iterations of a step; one that needs more is taken again from the forces it has reached.
 ITERATIONS = 4
 
-_compiled: WeakKeyDictionary[Model, dict[tuple, CompiledFunction]] = WeakKeyDictionary()
+_compiled: WeakKeyDictionary[Model, dict[tuple[object, ...], CompiledFunction]] = WeakKeyDictionary()
 
 
 class Stepper:
@@ -40,19 +44,16 @@ class Stepper:
         settings: Proximal | None,
         policy: ca.Function | None,
     ):
-        name = model.choose_method(constraints)[0] if method is None else method
-        if method is None and name == "riccati":  # for dependent rows too, but on numbers alone
-            name = "prox-ltl"
         self.model, self.constraints, self.settings = model, constraints, settings or DEFAULT
-        self.name = name if name in PROXIMAL else None
+        self.kind = PROXIMAL.get(compiled_method(model, constraints, method))
         self.method, self.h, self.integrator, self.policy = method, h, integrator, policy
-        self.iterations = (self.settings.iterations or ITERATIONS) if self.name else 0
+        self.iterations = (self.settings.iterations or ITERATIONS) if self.kind else 0
         self.function, self.compiling = self._compiled(), 0.0
 
     @property
     def may_go_on(self) -> bool:
         """True if steps that have not converged may take more iterations."""
-        return self.name is not None and self.settings.iterations is None
+        return self.kind is not None and self.settings.iterations is None
 
     def strengthen(self, iterations: int) -> None:
         """More iterations in every step; `compiling` counts the seconds that this took."""
@@ -66,14 +67,14 @@ class Stepper:
         if self.iterations == 1:
             return np.full(len(measures), np.inf)
         parts = measures.reshape(len(measures), -1, 5)
-        return still_to_come(*np.moveaxis(parts, 2, 0)).max(axis=1, initial=0.0)
+        return error_estimate(*np.moveaxis(parts, 2, 0)).max(axis=1, initial=0.0)
 
     def _compiled(self) -> CompiledFunction:
         from ...native import compile_function
 
         policy = self.policy and self.policy.serialize()
-        key = (tuple(row.key for row in self.constraints), self.h, self.integrator, self.method, policy)
-        key = (*key, self.settings.mu, self.settings.steps, self.iterations)
+        step = (tuple(row.key for row in self.constraints), self.h, self.integrator, self.method, policy)
+        key = (*step, self.settings.mu, self.settings.steps, self.iterations)
         cache = _compiled.setdefault(self.model, {})
         if key not in cache:
             cache[key] = compile_function(self._expression(), lanes=1, name=f"a step of '{self.model.name}'")
@@ -84,28 +85,27 @@ class Stepper:
         sizes = {"q": model.nq, "v": model.nv, "forces": size, "t": 1, "tau": model.nv}
         q, v, forces, t, tau = symbols = [ca.SX.sym(name, n) for name, n in sizes.items()]
         applied = tau if self.policy is None else tau + self.policy(t, q, v)
-        solve = self._proximal(applied) if self.name else self._direct(applied)
+        solve = self._direct(applied) if self.kind is None else self._proximal(self.kind, applied)
         outputs = [*INTEGRATORS[self.integrator](model, solve, q, v, forces, self.h), applied]
         return ca.Function("step", symbols, [ca.densify(part) for part in ca.cse(outputs)])
 
-    def _proximal(self, tau: ca.SX) -> Dynamics:
-        kind, settings = PROXIMAL[self.name], self.settings
+    def _proximal(self, kind: type[Factorization], tau: ca.SX) -> Dynamics:
+        settings = self.settings
         mu = settings.mu or weight(self.model, self.constraints, kind.stiffness)
         ends = np.cumsum([0, *(row.size for row in self.constraints)]).tolist()
 
-        def dynamics(q, v, forces):
-            start = ca.vertsplit(forces, ends)
-            iterate = Iterate(kind, self.model, (q, v, tau), self.constraints, None, mu, start, settings.steps)
+        def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+            problem = ForwardProblem(self.model, q, v, tau, self.constraints)
+            iterate = Iterate(kind, problem, mu, ca.vertsplit(forces, ends), settings.steps)
             while iterate.count < self.iterations:
                 iterate.advance()
-            return iterate.a, iterate.force, ca.vertcat(*iterate.measures())
+            return ca.SX(iterate.a), ca.SX(iterate.force), ca.vertcat(*iterate.measures())
 
         return dynamics
 
     def _direct(self, tau: ca.SX) -> Dynamics:
-        def dynamics(q, v, forces):
-            result = self.model.forward_dynamics(q, v, tau, self.constraints, self.method)
-            a, found = result if self.constraints else (result, ())
-            return solved(a), ca.vertcat(ca.SX(0, 1), *(solved(force) for force in found)), ca.SX(0, 1)
+        def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+            a, found = expression(ForwardProblem(self.model, q, v, tau, self.constraints), self.method)
+            return ca.SX(a), ca.vertcat(ca.SX(0, 1), *found), ca.SX(0, 1)
 
         return dynamics

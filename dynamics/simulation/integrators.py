@@ -40,12 +40,12 @@ class Step(NamedTuple):
 def semi_implicit_euler(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: float) -> Step:
     a, forces, measures = dynamics(q, v, forces)
     after = v + h * a
-    return Step(normalise(model, integrate(model, q, h * after)), after, forces, a, forces, measures)
+    return Step(ca.SX(normalise(model, integrate(model, q, h * after))), after, forces, a, forces, measures)
 
 
 def euler(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: float) -> Step:
     a, forces, measures = dynamics(q, v, forces)
-    return Step(normalise(model, integrate(model, q, h * v)), v + h * a, forces, a, forces, measures)
+    return Step(ca.SX(normalise(model, integrate(model, q, h * v))), v + h * a, forces, a, forces, measures)
 
 
 def rk4(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: float) -> Step:
@@ -60,7 +60,7 @@ def rk4(model: Model, dynamics: Dynamics, q: ca.SX, v: ca.SX, forces: ca.SX, h: 
     q4 = q + h * r3
     a4, forces, m4 = dynamics(q4, v4, forces)
     r4 = rate(model, q4, v4)
-    q_after = normalise(model, q + h / 6 * (r1 + 2 * r2 + 2 * r3 + r4))
+    q_after = ca.SX(normalise(model, q + h / 6 * (r1 + 2 * r2 + 2 * r3 + r4)))
     v_after = v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
     return Step(q_after, v_after, forces, a1, first, ca.vertcat(m1, m2, m3, m4))
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError
-from ..algebra.arrays import finite, numbers_only
+from ..algebra.arrays import finite, numbers, numbers_only
 from ..constraints.constraint import Constraint, listed
-from ..proximal.iteration import NUMERIC
+from ..proximal.settings import NUMERIC
 from .integrators import INTEGRATORS
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from ..model import Model
-    from ..proximal.iteration import Proximal
+    from ..proximal.settings import Proximal
     from .compiled_step import Stepper
 
 Policy = Callable[[float, np.ndarray, np.ndarray], ArrayLike]
@@ -67,19 +67,22 @@ def simulate(
     constraints = listed(constraints)
     for row in constraints:
         numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k, *(more.K for more in row.more))
-    q = model.configuration(q)
-    v = model.velocity(np.zeros(model.nv) if v is None else v)
-    numbers_only("simulate", q, v)
+    start_q = numbers(model.configuration(q), "simulate: q")
+    start_v = numbers(model.velocity(np.zeros(model.nv) if v is None else v), "simulate: v")
     count = _steps(duration, step)
     times = step * np.arange(count + 1)
     if integrator not in INTEGRATORS:
         raise ModelError(f"integrator is '{integrator}', expected one of {', '.join(INTEGRATORS)}")
-    policy = tau if callable(tau) and not isinstance(tau, ca.Function) else None
-    compiled_policy = _checked_policy(model, tau) if isinstance(tau, ca.Function) else None
-    rows = None if policy or compiled_policy else _rows(model, tau, count)
+    policy = compiled_policy = rows = None
+    if isinstance(tau, ca.Function):
+        compiled_policy = _checked_policy(model, tau)
+    elif callable(tau):
+        policy = tau
+    else:
+        rows = _rows(model, np.zeros(model.nv) if tau is None else tau, count)
     stepper = Stepper(model, constraints, step, integrator, method, settings, compiled_policy)
     start = time.perf_counter()
-    run = _Run(stepper, q.ravel(), v.ravel(), times)
+    run = _Run(stepper, start_q.ravel(), start_v.ravel(), times)
     run.all(policy, rows)
     return run.trajectory(time.perf_counter() - start - stepper.compiling)
 
@@ -92,14 +95,13 @@ def _steps(duration: float, step: float) -> int:
     return round(duration / step)
 
 
-def _rows(model: Model, tau, count: int) -> np.ndarray:
+def _rows(model: Model, given: ArrayLike, count: int) -> np.ndarray:
     """Joint forces (1, nv) or (steps, nv)."""
-    tau = finite(np.zeros(model.nv) if tau is None else tau, "simulate: tau")
-    numbers_only("simulate: tau", tau)
+    tau = numbers(finite(given, "simulate: tau"), "simulate: tau")
     rows = np.atleast_2d(tau)
     if rows.shape not in ((1, model.nv), (count, model.nv)):
         raise ModelError(
-            f"simulate: tau has shape {np.shape(tau)}, expected ({model.nv},), ({count}, {model.nv}) or a policy"
+            f"simulate: tau has shape {tau.shape}, expected ({model.nv},), ({count}, {model.nv}) or a policy"
         )
     return rows
 
@@ -139,7 +141,7 @@ class _Run:
                 k, n = self.done, min(chunk, count - self.done)
                 tau = rows if len(rows) == 1 else rows[k : k + n]
                 if policy is not None:
-                    tau = _asked(policy, float(times[k, 0]), *self.state[:2], nv)
+                    tau = _asked(policy, float(times[k, 0]), self.state[0], self.state[1], nv)
                 kept = self.advance(n, times[k : k + n], tau)
                 if not kept:
                     return
@@ -176,7 +178,9 @@ class _Run:
         self.state = [path[kept] for path in found[:3]]
         return kept
 
-    def _steps(self, count: int, forces: np.ndarray, times: np.ndarray, tau: np.ndarray):
+    def _steps(
+        self, count: int, forces: np.ndarray, times: np.ndarray, tau: np.ndarray
+    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         """Steps from the state there is, and from given forces; with an estimate of each one's error."""
         found = self.stepper.function.iterate(count, *self.state[:2], forces, times, tau, carried=3)
         return found, self.stepper.errors(found[5])
@@ -184,6 +188,7 @@ class _Run:
     def trajectory(self, seconds: float) -> Trajectory:
         n, constraints = self.done, self.stepper.constraints
         a, forces, tau = (record[:n] for record in self.records)
+        q, v = (path[: n + 1] for path in self.paths)
         ends = np.cumsum([row.size for row in constraints])
         split = tuple(np.split(forces, ends[:-1], axis=1)) if constraints else ()
         return Trajectory(
@@ -191,7 +196,8 @@ class _Run:
             constraints,
             "finished" if n == len(self.times) - 1 else "diverged",
             self.times[: n + 1],
-            *(path[: n + 1] for path in self.paths),
+            q,
+            v,
             a,
             tau,
             split,

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..algebra.spatial import placement
+from ..algebra.arrays import Array, rows
+from ..algebra.spatial import Transform, placement
 from ..constraints.closure_error import displacement, frame_pose, target_pose
 from ..constraints.constraint import Constraint
+from ..constraints.loops import couplings
+from ..free.rnea import body_accelerations
+from ..free.tree_motion import tree_motion
 from .animation import animate
 
 if TYPE_CHECKING:
@@ -67,10 +71,10 @@ class Trajectory:
     def energy(self) -> np.ndarray:
         """Kinetic and potential energy (n + 1,), J."""
         model = self.model
-        function, _ = model.compiled.function(
-            ("energy",), lambda q, v: [model.kinetic_energy(q, v) + model.potential_energy(q)], ["q", "v"]
+        energy = model.compiled.batch(
+            ("energy",), lambda q, v: [model.kinetic_energy(q, v) + model.potential_energy(q)], [self.q, self.v]
         )
-        return function.batch(self.q, self.v)[:, 0]
+        return energy[0][:, 0]
 
     @cached_property
     def work(self) -> np.ndarray:
@@ -93,30 +97,24 @@ class Trajectory:
             found[0, :, k], found[1, :, k] = (np.linalg.norm(part, axis=1) for part in (away[:, 3:], away[:, :3]))
         return Drift(*found)
 
-    def _displacement(self, row: Constraint, target) -> np.ndarray:
+    def _displacement(self, row: Constraint, target: Transform) -> np.ndarray:
         key = ("displacement", row.key, np.asarray(target.R).tobytes(), np.asarray(target.p).tobytes())
-        function, _ = self.model.compiled.function(key, lambda q: [displacement(self.model, q, row, target)], ["q"])
-        return function.batch(self.q)
+        model = self.model
+        return model.compiled.batch(key, lambda q: [displacement(model, q, row, target)], [self.q])[0]
 
     @cached_property
     def residual(self) -> np.ndarray:
         """max |k - J a| of all constraint rows (n,), m/s^2 and rad/s^2: what the accelerations miss of the demands."""
         if not self.constraints:
             return np.zeros(len(self.a))
-        function, _ = self.model.compiled.function(
-            ("residual", tuple(row.key for row in self.constraints)), self._missing, ["q", "v", "a"]
-        )
-        return np.abs(function.batch(self.q[:-1], self.v[:-1], self.a)).max(axis=1)
+        key, states = ("residual", tuple(row.key for row in self.constraints)), [self.q[:-1], self.v[:-1], self.a]
+        return np.abs(self.model.compiled.batch(key, self._residual, states)[0]).max(axis=1)
 
-    def _missing(self, q, v, a) -> list[ca.SX]:
-        from ..constraints.loops import couplings
-        from ..free.rnea import body_accelerations
-        from ..free.tree_motion import tree_motion
-
+    def _residual(self, q: ca.SX, v: ca.SX, a: ca.SX) -> list[Array]:
         move = tree_motion(self.model, q, v)
         accelerations = body_accelerations(self.model, move, a)
-        rows = couplings(self.model, self.constraints, v, move)
-        return [ca.vertcat(*(row.missing(accelerations) for row in rows))]
+        held = couplings(self.model, self.constraints, v, move)
+        return [rows([row.residual(accelerations) for row in held])]
 
     def __str__(self) -> str:
         steps = len(self.times) - 1

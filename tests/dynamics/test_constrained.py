@@ -8,6 +8,7 @@ import pinocchio as pin
 import pytest
 from support.robot_oracles import demanded, dense_constrained, ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
+from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
 from trisweep.problems.twins.pinocchio_model import mass_matrix
 
@@ -43,7 +44,7 @@ CASES = {
 def solve_on_symbols(model, q, v, tau, constraints, method):
     """The SX expressions, evaluated by CasADi itself."""
     symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    a, forces = FORWARD[method](model, *symbols, constraints)
+    a, forces = FORWARD[method](ForwardProblem(model, *symbols, constraints))
     function = ca.Function("f", symbols, [a, ca.vertcat(*forces)]).map(len(q))
     return [np.array(x).T for x in function(q.T, v.T, tau.T)]
 

@@ -6,8 +6,8 @@ import pytest
 from support.robot_oracles import ours, relative, states
 from trisweep.dynamics import ModelBuilder, ModelError, Proximal, point, weld
 from trisweep.dynamics.constraints.ground import LOOP_METHODS
+from trisweep.dynamics.proximal.default_mu import weight
 from trisweep.dynamics.proximal.elimination_order import elimination_order, order
-from trisweep.dynamics.proximal.iteration import weight
 from trisweep.problems.mechanisms import MECHANISMS, favourable, four_bar, worst_case
 from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 

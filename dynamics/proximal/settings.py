@@ -1,0 +1,58 @@
+"""What a proximal solve is told, and what it tells of how it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import ModelError
+
+
+@dataclass(frozen=True)
+class Proximal:
+    """Settings of the proximal methods.
+
+    mu: weight of the constraints, kg (Sathya 2025's; Pinocchio's is its inverse). None: `stiffness` of the method
+    over the largest eigenvalue of J M^-1 J' at a few configurations of the model.
+    iterations: at most; of symbols exactly so many. None: 200, of symbols 4.
+    tolerance: of the accelerations, relative to the largest or to 1.
+    steps: "conjugate", or "plain" for the papers' own, which need many more where the mechanism is near singular.
+    """
+
+    mu: float | None = None
+    iterations: int | None = None
+    tolerance: float = 1e-10
+    steps: str = "conjugate"
+
+    def __post_init__(self) -> None:
+        if self.mu is not None and not (np.isfinite(self.mu) and self.mu > 0):
+            raise ModelError(f"Proximal: mu is {self.mu}, expected a number more than 0, or None")
+        if self.iterations is not None and self.iterations < 1:
+            raise ModelError(f"Proximal: iterations is {self.iterations}, expected at least 1, or None")
+        if not self.tolerance > 0:
+            raise ModelError(f"Proximal: tolerance is {self.tolerance}, expected more than 0")
+        if self.steps not in ("conjugate", "plain"):
+            raise ModelError(f"Proximal: steps is {self.steps!r}, expected 'conjugate' or 'plain'")
+
+
+DEFAULT = Proximal()
+
+# Iterations at most on numbers, and exactly on symbols, where `Proximal` does not say.
+NUMERIC, SYMBOLIC = 200, 4
+
+
+@dataclass(frozen=True)
+class ProximalReport:
+    """How a proximal solve went; of a batch the last four are arrays (count,).
+
+    residual: max |k - J a|, computed from the accelerations; what contradictory rows leave of it no force can change.
+    error: an estimate of the accelerations', relative to the largest or to 1.
+    """
+
+    method: str
+    mu: float
+    iterations: int | np.ndarray
+    residual: float | np.ndarray
+    error: float | np.ndarray
+    converged: bool | np.ndarray

@@ -36,14 +36,14 @@ def scattered(stated: Stated, seed: int) -> dict[str, np.ndarray]:
     random, problem, guess = np.random.default_rng(seed), stated.problem, {}
     for variables, rows in ((problem.states, problem.steps + 1), (problem.controls, problem.steps)):
         for variable in variables:
-            lower, upper = variable.lower, variable.upper
+            lower, upper = variable.limits.lower, variable.limits.upper
             centre = np.broadcast_to(np.asarray(stated.guess.get(variable.name, 0.0), float), (rows, variable.size))
             size = max(1.0, float(np.abs(centre).max()))
             guess[variable.name] = np.clip(centre + size * random.standard_normal(centre.shape), lower, upper)
     # One duration holds for the whole motion: a number between half and twice its guess.
-    for name in problem.held:
+    if isinstance(problem.duration, ts.Free):
         free = problem.duration
-        guess[name] = np.clip(free.guess * 2.0 ** random.uniform(-1, 1), free.lower, free.upper)
+        guess["duration"] = np.clip(free.guess * 2.0 ** random.uniform(-1, 1), free.lower, free.upper)
     return guess
 
 

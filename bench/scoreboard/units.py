@@ -15,7 +15,9 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 from trisweep import Problem
-from trisweep.ocp.statement.variables import Term, Variable
+from trisweep.ocp.statement.limits import Limits
+from trisweep.ocp.statement.terms import Kind, Term
+from trisweep.ocp.statement.variables import Control, State
 
 KINDS = ("variables", "rows", "cost")
 
@@ -26,37 +28,32 @@ def rescaled(problem: Problem, kind: str, scale: float) -> Problem:
         raise ValueError(f"rescaled: '{problem.name}' has phases or manifolds, expected one phase of vectors")
     made = copy(problem)
     if kind == "variables":
-        moved = [v for v in (*problem.states, *problem.controls) if v.name not in problem.held]
-        in_old = _substitution(moved, scale)
-        names = {v.name for v in moved}
+        in_old = _substitution([*problem.states, *problem.controls], scale)
         made.states, made.controls = (
-            [_bounded(v, scale) if v.name in names else v for v in group]
-            for group in (problem.states, problem.controls)
+            [replace(v, limits=_times(scale, v.limits)) for v in group] for group in (problem.states, problem.controls)
         )
-        rates = {name: in_old(rate) for name, rate in problem.dynamics.items()}
-        made.dynamics = {name: scale * rate if name in names else rate for name, rate in rates.items()}
+        made.dynamics = {name: scale * in_old(rate) for name, rate in problem.dynamics.items()}
         made.terms = [replace(term, expression=in_old(term.expression)) for term in problem.terms]
     else:
-        made.terms = [_scaled(term, scale) if (term.kind == "objective") == (kind == "cost") else term
+        made.terms = [_scaled(term, scale) if (term.kind is Kind.OBJECTIVE) == (kind == "cost") else term
                       for term in problem.terms]  # fmt: skip
     return made
 
 
 def rescaled_guess(problem: Problem, guess: Mapping[str, np.ndarray], kind: str, scale: float) -> dict[str, np.ndarray]:
     """The guess in the units of `rescaled`."""
-    factor = scale if kind == "variables" else 1.0
-    return {name: np.asarray(value) * (1.0 if name in problem.held else factor) for name, value in guess.items()}
+    names = {v.name for v in (*problem.states, *problem.controls)} if kind == "variables" else set()
+    return {name: np.asarray(value) * (scale if name in names else 1.0) for name, value in guess.items()}
 
 
-def _substitution(variables: list[Variable], scale: float) -> Callable[[ca.SX], ca.SX]:
+def _substitution(variables: list[State | Control], scale: float) -> Callable[[ca.SX], ca.SX]:
     symbols = ca.vertcat(*(v.symbol for v in variables))
     return lambda expression: ca.substitute(expression, symbols, symbols / scale)
 
 
-def _bounded(v: Variable, scale: float) -> Variable:
-    return replace(v, lower=scale * v.lower, upper=scale * v.upper)
+def _times(scale: float, limits: Limits) -> Limits:
+    return Limits(scale * limits.lower, scale * limits.upper)
 
 
 def _scaled(term: Term, scale: float) -> Term:
-    limits = {side: scale * at for side in ("lower", "upper") if (at := getattr(term, side)) is not None}
-    return replace(term, expression=scale * term.expression, **limits)
+    return replace(term, expression=scale * term.expression, limits=_times(scale, term.limits))

@@ -13,6 +13,8 @@ from scoreboard.table import Board, by_problem, remarks, summary
 from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
 from trisweep.ocp.solve.kkt import Point
+from trisweep.ocp.stages.limit_vectors import limit_vectors
+from trisweep.ocp.statement.terms import Kind
 
 QUICK = (
     "beam", "bolza", "cart_pendulum", "dielectrophoretic_particle", "double_integrator_time", "double_oscillator",
@@ -95,7 +97,7 @@ def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
     z = solution.point.z.copy()
     z[0], z[2] = 0.2, 0.2  # u and where it leads
     elsewhere = replace(solution.point, z=z)
-    measured = solver.plain_conditions.measure(elsewhere)
+    measured = solver.plain_conditions.measure(elsewhere, solution.limit_vectors)
     moved = replace(solution, point=elsewhere, measured=measured)
     assert "IPOPT goes on" in Judge(solver, seconds=60).resolve(moved).false
 
@@ -163,12 +165,16 @@ def test_other_units_are_the_same_problem(kind):
     first, other = (made.build(backend="ipopt") for made in (problem, rescaled(problem, kind, scale)))
     times = {part: scale if part == kind else 1.0 for part in KINDS}
     layout = first.layout
+
+    def limits(solver):
+        return limit_vectors(solver.transcription, solver.layout)
+
     z = np.random.default_rng(5).standard_normal(layout.size_z)
     y, none = np.zeros(layout.size_y), np.zeros(0)
-    here = first.plain_conditions.measure(Point(z, y, 0 * z, none, none))
-    there = other.plain_conditions.measure(Point(times["variables"] * z, y, 0 * z, none, none))
+    here = first.plain_conditions.measure(Point(z, y, 0 * z, none, none), limits(first))
+    there = other.plain_conditions.measure(Point(times["variables"] * z, y, 0 * z, none, none), limits(other))
     of_rows = np.full(layout.size_y, times["rows"])
-    of_rows[layout.kind("dynamics")] = times["variables"]
+    of_rows[layout.kind(Kind.DYNAMICS)] = times["variables"]
     np.testing.assert_allclose(there.rows, of_rows * here.rows, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(there.outside_bounds, times["variables"] * here.outside_bounds, rtol=1e-9, atol=1e-9)
     assert there.objective == pytest.approx(times["cost"] * here.objective)

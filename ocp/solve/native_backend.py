@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -11,12 +12,16 @@ from ...native import CompiledFunction, compile_function, core
 from ..answer.iteration import Iteration
 from ..answer.status import Status
 from ..stages.layout import Layout
+from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request, Watcher
 from .kkt import Conditions, Evaluator, Point, Sample, row_sizes_of
 from .settings import BARRIERS, Settings
+
+if TYPE_CHECKING:
+    from ..many.rows import Rows
 
 FOREVER = 1e9  # seconds, for the core
 
@@ -32,20 +37,38 @@ class NativeBackend:
             for block, (values, derivatives) in zip(transcription.blocks, self.functions)
         ]
         self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
-        self.core = core.Solver(self._core_structure())
+        self._structure = self._core_structure()
+        self.core = core.Solver(self._structure)
         evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
         self.conditions = Conditions(transcription, layout, evaluators)
 
     def run(self, request: Request) -> Outcome:
         """Solve by the core; see native/src/ocp/result.hpp for what it says."""
-        start, limits = request.start, request.limits
-        inequalities = self.layout.kind(Kind.INEQUALITY)
+        start = request.start
         self.core.set_parameters(start.shared_parameters, start.stage_parameters)
-        self.core.set_bounds(limits.z_lower, limits.z_upper, limits.y_lower[inequalities], limits.y_upper[inequalities])
+        self.core.set_bounds(*self._bounds(request.limits))
         self.core.set_guess(start.z)
         if request.warm:
             self.core.set_multipliers(start.y, start.w)
         result = self.core.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
+        return self.outcome(result, start)
+
+    def run_many(
+        self,
+        rows: Rows,
+        limits: LimitVectors,
+        settings: Settings,
+        threads: int,
+        progress: Callable[[int], object] | None,
+    ) -> Any:
+        """Solve many by the core, each on the next thread that is free; see native/src/ocp/batch.hpp."""
+        inner = _core_settings(settings, rows.y is not None)
+        vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
+        batch = core.Batch(self._structure, [bound.tolist() for bound in self._bounds(limits)])
+        return batch.solve(rows.count, *vectors, inner, threads, progress)
+
+    def outcome(self, result: Any, start: Point) -> Outcome:
+        """The core's result of a solve from `start`."""
         return Outcome(
             status=Status.named(result.status.name.replace("_", " ")),
             point=Point(result.z, result.y, result.w, start.shared_parameters, result.stage_parameters),
@@ -60,6 +83,11 @@ class NativeBackend:
             records=[_iteration(record) for record in result.records],
             fault=result.fault,
         )
+
+    def _bounds(self, limits: LimitVectors) -> tuple[np.ndarray, ...]:
+        """Limits as the core takes them: of z, then of the inequalities."""
+        rows = self.layout.kind(Kind.INEQUALITY)
+        return limits.z_lower, limits.z_upper, limits.y_lower[rows], limits.y_upper[rows]
 
     # --- the core's view
 

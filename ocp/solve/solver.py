@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock, get_ident
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,9 @@ from .inputs import Inputs
 from .kkt import Conditions, Point, doubt, plain_evaluator
 from .settings import Settings
 from .warm_start import WarmStart
+
+if TYPE_CHECKING:
+    from ..many.solutions import Solutions
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 
@@ -95,7 +98,30 @@ class Solver:
                 outcome = self.backend.run(request)
             finally:
                 self._solving_thread = None
-        return self._solution(request, outcome)
+        return self.solution(request, outcome)
+
+    def solve_many(
+        self,
+        guess: Mapping[str, Any] | Sequence[Solution] | Solution | None = None,
+        warm_start: Sequence[Solution] | Solution | None = None,
+        settings: Settings | None = None,
+        threads: int | None = None,
+        progress: bool = True,
+        **parameters: ArrayLike | Mapping[str, ArrayLike],
+    ) -> Solutions:
+        """Solve for many parameters or guesses at once, on `threads` threads of the core, all processors if not said.
+
+        What `solve` takes serves all problems; with one more axis in front each has its own: a parameter
+        (problems, size), one for every stage (problems, stages, size), a guess (problems, stages, size) or
+        (problems, 1, size), a sequence of solutions to start from. The answers are those of `solve`, bit by bit,
+        whatever the number of threads; what fails is a status of that problem. Ctrl-C ends the batch, and what was
+        not begun is "interrupted". progress: a bar on a terminal, where it takes long.
+
+        solutions = solver.solve_many(goal=goals)
+        """
+        from ..many.threads import solve_many
+
+        return solve_many(self, guess, warm_start, settings, threads, progress, parameters)
 
     @cached_property
     def plain_conditions(self) -> Conditions:
@@ -103,7 +129,8 @@ class Solver:
         evaluators = [plain_evaluator(block) for block in self.transcription.blocks]
         return Conditions(self.transcription, self.layout, evaluators)
 
-    def _solution(self, request: Request, outcome: Outcome) -> Solution:
+    def solution(self, request: Request, outcome: Outcome) -> Solution:
+        """What a back end found, judged."""
         status, point, tolerance = outcome.status, outcome.point, request.settings.tolerance
         conditions = self.backend.conditions
         measured = conditions.measure(point, request.limits)

@@ -32,5 +32,6 @@ inline void expect(bool condition, const std::string& sentence) {
 void bind_kernels(nb::module_& m);
 void bind_riccati(nb::module_& m);
 void bind_solver(nb::module_& m);
+void bind_batch(nb::module_& m);
 
 }  // namespace trisweep

@@ -23,4 +23,5 @@ NB_MODULE(TRISWEEP_CORE, m) {
     trisweep::bind_kernels(kernels);
     trisweep::bind_riccati(m);
     trisweep::bind_solver(m);
+    trisweep::bind_batch(m);
 }

@@ -1,0 +1,135 @@
+// Many solves at once as Python sees them.
+#include "bind.hpp"
+#include "ocp/batch.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <string>
+
+namespace trisweep {
+namespace {
+
+// The answers of a batch, in the order of its problems.
+struct Results {
+    std::vector<Judged> results;
+
+    const Result& at(std::size_t i) const {
+        expect(i < results.size(), "there is no answer " + std::to_string(i) + " of " + std::to_string(results.size()));
+        return results[i].result;
+    }
+
+    // A row a problem; NaN where it was not begun.
+    template <std::vector<double> Result::* part>
+    Array rows() const {
+        std::size_t size = 0;
+        for (const Judged& judged : results) size = std::max(size, (judged.result.*part).size());
+        double* to;
+        Array array = new_array({results.size(), size}, to);
+        for (const auto& [result, verdict] : results) {
+            if ((result.*part).empty())
+                std::fill_n(to, size, std::numeric_limits<double>::quiet_NaN());
+            else
+                std::copy((result.*part).begin(), (result.*part).end(), to);
+            to += size;
+        }
+        return array;
+    }
+
+    template <class Read>
+    Array numbers(Read read) const {
+        double* to;
+        Array array = new_array({results.size()}, to);
+        for (const Judged& judged : results) *to++ = double(read(judged));
+        return array;
+    }
+};
+
+// Signals and progress, seen from the thread that called. What Python raises meanwhile ends the batch and is kept.
+class PythonOverseer : public Batch::Overseer {
+public:
+    explicit PythonOverseer(nb::object progress) : progress(std::move(progress)) {}
+
+    bool watch(std::size_t finished) override {
+        if (raised) return true;
+        nb::gil_scoped_acquire acquire;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (!progress.is_none()) progress(finished);
+            return false;
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
+            return true;
+        }
+    }
+
+    std::exception_ptr raised;
+
+private:
+    nb::object progress;
+};
+
+Rows rows_of(const Matrix& given, std::size_t count, const char* name) {
+    expect(
+        given.shape(0) == 1 || given.shape(0) == count,
+        std::string(name) + " has " + std::to_string(given.shape(0)) + " rows, expected 1 or " + std::to_string(count));
+    return {given.data(), given.shape(0), given.shape(1)};
+}
+
+Results solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_parameters, Matrix z, nb::object y,
+              nb::object w, const Settings& settings, int threads, nb::object progress) {
+    BatchInputs inputs;
+    inputs.shared = rows_of(shared, count, "shared parameters");
+    inputs.stage_parameters = rows_of(stage_parameters, count, "parameters of the stages");
+    inputs.z = rows_of(z, count, "the guess");
+    inputs.warm = !y.is_none();
+    Matrix of_rows, of_bounds;
+    if (inputs.warm) {
+        of_rows = nb::cast<Matrix>(y);
+        of_bounds = nb::cast<Matrix>(w);
+        inputs.y = rows_of(of_rows, count, "multipliers of the rows");
+        inputs.w = rows_of(of_bounds, count, "multipliers of the bounds");
+    }
+    PythonOverseer overseer(std::move(progress));
+    Results answer;
+    {
+        nb::gil_scoped_release release;
+        answer.results = batch.solve(count, inputs, settings, threads, overseer);
+    }
+    if (overseer.raised) std::rethrow_exception(overseer.raised);
+    return answer;
+}
+
+}  // namespace
+
+void bind_batch(nb::module_& m) {
+    nb::class_<Results>(m, "Results", "The answers of a batch.")
+        .def("__len__", [](const Results& r) { return r.results.size(); })
+        .def("__getitem__", &Results::at, nb::rv_policy::reference_internal)
+        .def("z", &Results::rows<&Result::z>)
+        .def("y", &Results::rows<&Result::y>)
+        .def("w", &Results::rows<&Result::w>)
+        .def("stage_parameters", &Results::rows<&Result::stage_parameters>)
+        .def("iterations",
+             [](const Results& r) { return r.numbers([](const Judged& one) { return one.result.iterations; }); })
+        .def("seconds",
+             [](const Results& r) { return r.numbers([](const Judged& one) { return one.result.seconds; }); })
+        .def("objectives",
+             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.objective; }); })
+        .def("residuals",
+             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.residual.worst(); }); })
+        .def("relative_residuals",
+             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.relative.worst(); }); })
+        .def("statuses", [](const Results& r) {
+            std::vector<Status> all;
+            for (const Judged& judged : r.results) all.push_back(judged.result.status);
+            return all;
+        });
+    nb::class_<Batch>(m, "Batch", "Solves of one problem for many numbers; `Solver.solve_many` is its public face.")
+        .def(nb::init<const Structure&, std::vector<std::vector<double>>>())
+        .def("solve", &solve, nb::arg("count"), nb::arg("shared"), nb::arg("stage_parameters"), nb::arg("z"),
+             nb::arg("y").none(), nb::arg("w").none(), nb::arg("settings"), nb::arg("threads"),
+             nb::arg("progress").none());
+}
+
+}  // namespace trisweep

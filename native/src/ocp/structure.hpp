@@ -1,0 +1,18 @@
+// What a problem is made of, as it is handed to the core.
+#pragma once
+
+#include <vector>
+
+#include "horizon.hpp"
+
+namespace trisweep {
+
+// Sizes of the stages, the parent of each (-1 at the root, an earlier one elsewhere), and what is computed on them.
+struct Structure {
+    std::vector<int> nx, nu, equalities, inequalities, parent;
+    std::vector<Block> blocks;
+    std::vector<Recentring> recentrings;
+    int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
+};
+
+}  // namespace trisweep

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import casadi as ca
+import numpy as np
 
 from ..errors import ModelError
 from .algebra.arrays import Array, any_not_finite, is_symbolic
@@ -73,8 +74,13 @@ DEFAULT_PROXIMAL, STIFFEST = "lcaba", "prox-ltl"
 # The methods that only press towards the constraints.
 SOFT = ("pv-soft", "ltl-soft")
 
-# Of independent rows, the methods of which symbols take the one with the fewest operations.
-SYMBOLIC = ("pv-early", "ltl")
+# Of independent rows, the methods of which symbols take the one with the fewest operations: both solve for all forces
+# together, and so hold wherever the rows are independent. ("pv-early" needs fewer, but fixes the order of its pivots.)
+SYMBOLIC = ("pv", "ltl")
+
+# What rows that depend on each other may lack of being met, beside the largest acceleration or demand or 1, before
+# they are said to contradict each other: well above the rounding of velocity terms, well below what a solve leaves.
+CONTRADICTION = 1e-7
 
 Delassus: TypeAlias = "Callable[[Model, Array, Sequence[Constraint]], Array | DelassusOperator]"
 
@@ -110,11 +116,8 @@ def _chosen(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
     try:
         row_pivots(model, constraints)
     except ModelError as reason:
-        return "riccati", f"it takes dependent rows: {reason}"
-    return (
-        "pv-early",
-        "it needs the fewest operations and the rows are independent where the robot is not singular",
-    )
+        return STIFFEST, f"it takes dependent rows: {reason}"
+    return "pv", "it holds wherever the rows are independent; symbols take it or 'ltl', by the count of operations"
 
 
 def named(methods: Mapping[str, Named], method: str) -> Named:
@@ -134,14 +137,31 @@ def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
             raise ModelError(dependent(problem.model, constraints, method)) from None
         return a, [*forces]
     try:
+        if method is None and choose(problem.model, constraints)[0] == STIFFEST:
+            return met(problem)
         answer = forward_method(problem.model, constraints, method)(problem)
     except ZeroDivisionError:
         if method is not None or not constraints or is_proximal(problem.model, constraints, method):
             raise ModelError(dependent(problem.model, constraints, method)) from None
-        answer = gauss(problem)
+        return met(problem)
     if any_not_finite(answer[0], *answer[1]):
         raise ModelError(dependent(problem.model, constraints, method))
     return answer
+
+
+def met(problem: ForwardProblem) -> Answer:
+    """Accelerations and forces of numbers whose rows depend on each other, if they can hold."""
+    a, forces, report = solve(PROXIMAL[STIFFEST], problem)
+    if is_symbolic(a) or report is None:  # demands or rows of symbols
+        return a, forces
+    scale = max(1.0, *(float(np.abs(part).max(initial=0.0)) for part in (a, *(row.k for row in problem.couplings))))
+    if not report.residual <= CONTRADICTION * scale:
+        links = ", ".join(f"'{constraint.link}'" for constraint in problem.constraints)
+        raise ModelError(
+            f"constraints on {links}: their rows depend on each other at this configuration and contradict each other "
+            f"by {report.residual:.3g}, expected rows that can hold (proximal_dynamics takes them by least squares)"
+        )
+    return a, forces
 
 
 def proximal_dynamics(
@@ -182,7 +202,12 @@ def delassus(model: Model, q: Array, constraints: Sequence[Constraint], method: 
     try:
         return named(DELASSUS, method)(model, q, constraints)
     except ZeroDivisionError:
-        raise ModelError(dependent(model, constraints, method)) from None
+        if massless := model.massless_joints():
+            raise ModelError(no_mass(massless)) from None
+        raise ModelError(
+            f"method '{method}': at this configuration rows depend on each other on each branch by itself, expected "
+            "independent ones (method='pv-osim' takes them as they are)"
+        ) from None
 
 
 def delassus_matrix(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array:
@@ -216,10 +241,10 @@ def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: st
 
 def node_ways(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Way]:
     """How a node may solve and differentiate forward dynamics. Where no method is named, dependent rows and loops are
-    for the proximal method that bears the largest mu, for the sake of derivatives: "riccati" takes numbers alone.
+    for the proximal method that bears the largest mu, for the sake of derivatives.
     """
     name = choose(model, constraints)[0] if method is None else method
-    if method is None and (name == "riccati" or name in PROXIMAL):
+    if method is None and name in PROXIMAL:
         name = STIFFEST
     if constraints and name in PROXIMAL:
         return [partial(ProximalDerivatives, kind=PROXIMAL[name])]
@@ -227,26 +252,28 @@ def node_ways(model: Model, constraints: Sequence[Constraint], method: str | Non
     return [partial(ForwardDerivatives, solve=solver, soft=method in SOFT) for solver in solvers]
 
 
-def compiled_method(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
-    """The name of the method that machine code takes: "riccati" takes numbers alone."""
-    if method is not None:
-        return method
-    name = choose(model, constraints)[0]
-    return STIFFEST if name == "riccati" else name
-
-
 def is_proximal(model: Model, constraints: Sequence[Constraint], method: str | None) -> bool:
     """True if forward dynamics takes a proximal method for these constraints."""
     return (choose(model, constraints)[0] if method is None else method) in PROXIMAL
 
 
+def no_mass(joints: Sequence[str]) -> str:
+    """The sentence for joints without inertia to move."""
+    names = ", ".join(f"'{name}'" for name in joints)
+    return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
+
+
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
     if not constraints or is_proximal(model, constraints, method):
-        names = ", ".join(f"'{name}'" for name in model.massless_joints())
-        return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
+        return no_mass(model.massless_joints())
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
+    if method == "pv-early":
+        return (
+            f"constraints on {links}: a joint hardly feels the row that it is to meet, or rows depend on each other at "
+            "this configuration, but method 'pv-early' expects neither (method=None takes independent rows everywhere)"
+        )
     return (
         f"constraints on {links}: their rows depend on each other at this configuration, but method "
-        f"'{method or 'pv-early'}' expects independent ones (method='riccati' takes them as they are)"
+        f"'{method or 'pv'}' expects independent ones (method='prox-ltl' takes them as they are)"
     )

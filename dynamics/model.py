@@ -313,7 +313,7 @@ class Model:
         the proximal methods of `proximal_dynamics`, of which "lcaba", "prox-bbo" and "prox-ltl" alone take loops,
         or None for what `choose_method` says. All but the soft ones, "riccati" and the proximal ones need
         independent rows, and raise a ModelError where they are not; with None, numbers at such a configuration are
-        handed to "riccati", and symbols take "pv-early" or "ltl", whichever needs fewer operations.
+        handed to "prox-ltl", and symbols take "pv" or "ltl", whichever needs fewer operations.
         """
         a, forces = methods.forward_dynamics(self._problem(q, v, tau, constraints, external), method)
         return (flat(a), tuple(flat(force) for force in forces)) if len(constraints) else flat(a)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .arrays import Array, entry, pivot, rows, symmetric
+from .arrays import DEPENDENT, Array, entry, independent, pivot, rows, symmetric
 
 
 class Factor:
@@ -16,12 +16,16 @@ class Factor:
         self.L, self.d = [], []
         scale = [entry(A, k, k) for k in range(self.size)]
         for k in range(self.size):
-            d = 1.0 / pivot(entry(A, 0, 0), scale[k])
+            d = 1.0 / self.pivot(entry(A, 0, 0), scale[k])
             below = A[1:, 0:1]
             l = below * d
             A = A[1:, 1:] - l @ below.T
             self.L.append(l)
             self.d.append(d)
+
+    def pivot(self, d: Array, scale: Array) -> Array:
+        """A pivot beside the diagonal entry it started from; of numbers one that has vanished is refused."""
+        return pivot(d, scale)
 
     def solve(self, B: Array) -> Array:
         """A^-1 B for a matrix B."""
@@ -47,3 +51,10 @@ class Factor:
         Y = rows(self.forward(B))
         scaled = rows([d * Y[k : k + 1, :] for k, d in enumerate(self.d)])
         return symmetric(Y.T @ scaled)
+
+
+class RowFactor(Factor):
+    """L D L' of a matrix that is singular where rows depend on each other; there, symbols become NaN."""
+
+    def pivot(self, d: Array, scale: Array) -> Array:
+        return independent(d, scale, DEPENDENT)

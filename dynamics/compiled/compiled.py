@@ -19,7 +19,7 @@ from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
 from ..forward_problem import ForwardProblem
 from ..joints.joints import UNIT_TOLERANCE
-from ..methods import PROXIMAL, compiled_method, delassus_matrix, expression
+from ..methods import PROXIMAL, choose, delassus_matrix, expression
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Compiled:
         The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
         """
         held, pushes = listed(constraints), dict(external or {})
-        name = compiled_method(self.model, held, method)
+        name = choose(self.model, held)[0] if method is None else method
         if held and name in PROXIMAL:
             return self.proximal_dynamics(q, v, tau, held, name, external=external)[:2]
 

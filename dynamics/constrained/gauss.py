@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def gauss(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
-    what = "method 'riccati' ('pv-early' solves the same problem on symbols)"
+    what = "method 'riccati' ('pv' solves the same problem on symbols)"
     numbers_only(what, problem.q, problem.v, problem.tau)
     model, held = problem.model, problem.demands
     f = applied_forces(model.inertias, problem.move, problem.external)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..algebra.arrays import rows
-from ..algebra.ldl import Factor
+from ..algebra.ldl import RowFactor
 from ..forward_problem import Answer, ForwardProblem
 from ..free.crba import blocks
 from ..free.kinematics import row_jacobian
@@ -27,7 +27,7 @@ def ltl(problem: ForwardProblem) -> Answer:
     J = [row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows) for row in held]
     Y = [M.inward(transposed(model, each)) for each in J]
     missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(held, M.form(Y, [y]))]
-    stacked = Factor(M.delassus(Y)).solve(rows(missing))
+    stacked = RowFactor(M.delassus(Y)).solve(rows(missing))
     ends = np.cumsum([row.site.size for row in held]).tolist()
     forces = [stacked[end - row.site.size : end, :] for end, row in zip(ends, held)]
     return M.outward(pushed(y, Y, forces)), forces

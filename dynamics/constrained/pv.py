@@ -9,7 +9,7 @@ are returned as forces on the robot (the negative of Sathya 2024a's lambda). Nee
 from __future__ import annotations
 
 from ..algebra.arrays import Array, rows
-from ..algebra.ldl import Factor
+from ..algebra.ldl import RowFactor
 from ..constraints.stacked_rows import Stack
 from ..forward_problem import Answer, ForwardProblem
 from ..free.articulated_tree import ArticulatedTree
@@ -28,7 +28,7 @@ def pv(problem: ForwardProblem) -> Answer:
 
     a0 = base_acceleration(model)
     K, L, l = rows_on.stack.at(-1)
-    forces = rows_on.stack.split(-1, -Factor(L).solve(l + K @ a0))  # eqs. 43 and 47
+    forces = rows_on.stack.split(-1, -RowFactor(L).solve(l + K @ a0))  # eqs. 43 and 47
 
     a: list[Array] = []
     qdd = [tree.pull(i, a, Du[i] + rows_on.felt(i, tree, forces), ab[i], a0) for i in tree.outward]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ...errors import ModelError
 from ..algebra.arrays import Array, pick, put, rows
-from ..algebra.ldl import Factor
+from ..algebra.ldl import Factor, RowFactor
 from ..forward_problem import Answer, ForwardProblem
 from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
@@ -43,6 +43,6 @@ def pv_base(problem: ForwardProblem) -> Answer:
 
 def base_first(H: Array, f: Array, K: Array, L: Array, l: Array) -> tuple[Array, Array]:
     """The base's acceleration (eq. 49), and from it the stacked forces (eq. 46)."""
-    dual = Factor(L)
+    dual = RowFactor(L)
     a = Factor(H + dual.inverse_form(K)).solve(f - K.T @ dual.solve(l))
     return a, -dual.solve(K @ a + l)

@@ -6,9 +6,11 @@ motion can meet, which are eliminated here, and others with K S = 0, which pass 
 are ever carried.
 - All of the joint's motion is taken: kappa = (K S)^-1 K, qdd = -(kappa a' + c), and the body's cost is seen through
   T = 1 - S kappa. This is eq. 63 with the joint's acceleration put in from the constraint instead of from the cost.
-- Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'. Which rows meet which dofs is a
-property of the mechanism (`row_pivots`), so symbols and numbers take the same way. a' is the parent's acceleration
-in the body's frame. Needs constraints with independent rows.
+- Some of it is left: eqs. 57 and 61 to 63 as they stand, with Sigma = K S D^-1 S' K'. Which rows meet which dofs is
+for symbols a property of the mechanism (`row_pivots`): where a joint then hardly feels a row that it is to meet, the
+answer is NaN, though the rows may be independent. For numbers it is chosen at the state, so that a row which does
+not feel a joint at all passes it (Remark 8); one that hardly does is refused. a' is the parent's acceleration in the
+body's frame.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..algebra.arrays import Array, columns, pick, put, rows
+from ..algebra.arrays import Array, columns, is_symbolic, pick, put, rows
 from ..constraints.ground import Demand
 from ..forward_problem import Answer, ForwardProblem
 from ..free.articulation import Articulation
 from ..free.tree_motion import base_acceleration
-from .row_elimination import Pivots, Reflection, Shared, Taken, left_over, reflect, row_pivots
+from .row_elimination import Pivots, Reflection, Shared, Taken, left_over, reflect, row_pivots, state_pivots
 
 
 def pv_early(problem: ForwardProblem) -> Answer:
@@ -30,7 +32,7 @@ def pv_early(problem: ForwardProblem) -> Answer:
     model, X, ab = problem.model, problem.move.X, problem.move.ab
     H: list[Array] = [body.matrix for body in model.lumped]
     f = problem.applied_forces()
-    pivots = row_pivots(model, problem.constraints)
+    pivots = pivots_of(problem)
     carried = Carried(problem.demands, model.size)
 
     steps: dict[int, Taken | Shared] = {}
@@ -59,6 +61,12 @@ def pv_early(problem: ForwardProblem) -> Answer:
         a.append(acceleration)
         carried.resolve(i, pivots[i], reflections[i], force)
     return rows(qdd), [carried.forces[c] for c in range(len(problem.constraints))]
+
+
+def pivots_of(problem: ForwardProblem) -> list[Pivots]:
+    """Which rows are met where: at a state of numbers as they are felt there, for symbols once for all states."""
+    model, held, state = problem.model, problem.constraints, (problem.q, *(row.K for row in problem.constraints))
+    return row_pivots(model, held) if is_symbolic(*state) else state_pivots(model, held, problem.move.X)
 
 
 class Carried:

@@ -14,8 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.arrays import Array, add, dot, entry, pick, pivot, put, rows, sample, sqrt, symmetric, where
+from ..algebra.arrays import (
+    Array,
+    add,
+    dot,
+    entry,
+    independent,
+    pick,
+    put,
+    rows,
+    sample,
+    sqrt,
+    symmetric,
+    where,
+)
 from ..algebra.ldl import Factor
+from ..algebra.spatial import Transform
 from ..constraints.constraint import Constraint
 from ..constraints.ground import sites
 from ..free.articulated_tree import reaction
@@ -28,6 +42,12 @@ if TYPE_CHECKING:
 # Below this a row, which has the size of a link's arm in m, does not feel a joint at any configuration.
 UNFELT = 1e-9
 
+# The same at a state: what is less is rounding of K S = 0, and the row passes the joint (Sathya 2024a Remark 8).
+ROUNDING = 1e-13
+
+# The least share of its square that a row must feel of the joint that meets it: some seven digits are left there.
+SHARE = 1e-9
+
 Pivots = list[tuple[int, int]]
 
 
@@ -35,7 +55,23 @@ def row_pivots(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
     """For each joint the pairs (row, dof) in which it meets rows, found at one random configuration."""
     rng = np.random.default_rng(4)
     q = np.concatenate([joint.random(rng, -np.ones((joint.nq, 1)), np.ones((joint.nq, 1))) for joint in model.joints])
-    X = transforms(model, q)
+    return pivots_at(model, constraints, transforms(model, q), rng, UNFELT)
+
+
+def state_pivots(model: Model, constraints: Sequence[Constraint], X: Sequence[Transform]) -> list[Pivots]:
+    """The same at a state of numbers, where rows pass joints that they do not feel there; ZeroDivisionError where some
+    are left over.
+    """
+    try:
+        return pivots_at(model, constraints, X, np.random.default_rng(4), ROUNDING)
+    except ModelError:
+        raise ZeroDivisionError("rows depend on each other") from None
+
+
+def pivots_at(
+    model: Model, constraints: Sequence[Constraint], X: Sequence[Transform], rng: np.random.Generator, least: float
+) -> list[Pivots]:
+    """For each joint, at transforms X, the pairs (row, dof) in which it meets rows that feel it at least so much."""
     carried: list[list[np.ndarray]] = [[] for _ in range(model.size + 1)]
     for site in sites(model, constraints):
         carried[site.body].append(sample(site.K, rng))
@@ -44,7 +80,7 @@ def row_pivots(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
         if carried[i]:
             Z = np.concatenate([*carried[i]])
             Z = np.concatenate([Z, np.zeros((len(Z), 1))], axis=1)
-            pivots[i] = _choose(Z, model.joints[i].axes)
+            pivots[i] = _choose(Z, model.joints[i].axes, least)
             turned = np.asarray(reflect(Z, pivots[i], model.joints[i].axes)[0])
             rest = turned[left_over(Z, pivots[i])]
             if len(rest):
@@ -53,12 +89,12 @@ def row_pivots(model: Model, constraints: Sequence[Constraint]) -> list[Pivots]:
         links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
         raise ModelError(
             f"constraints on {links}: {sum(map(len, carried[-1]))} rows are more than the joints can meet, "
-            "expected independent rows (method='riccati' takes dependent ones)"
+            "expected independent rows (method='prox-ltl' takes dependent ones)"
         )
     return pivots
 
 
-def _choose(Z: np.ndarray, axes: tuple[int, ...]) -> Pivots:
+def _choose(Z: np.ndarray, axes: tuple[int, ...], least: float) -> Pivots:
     """Pivots by reflections with column pivoting: the dof most felt, in the row that feels it most."""
     pivots: Pivots = []
     for _ in range(min(len(Z), len(axes))):
@@ -67,7 +103,7 @@ def _choose(Z: np.ndarray, axes: tuple[int, ...]) -> Pivots:
         felt = abs(turned[np.ix_(free, list(axes))])
         felt[:, [dof for _, dof in pivots]] = 0.0
         dof = int(np.argmax(np.linalg.norm(felt, axis=0)))
-        if np.linalg.norm(felt[:, dof]) < UNFELT:
+        if np.linalg.norm(felt[:, dof]) < least:
             break
         pivots.append((free[int(np.argmax(felt[:, dof]))], dof))
     return pivots
@@ -100,7 +136,7 @@ def reflect(Z: Array, pivots: Pivots, axes: tuple[int, ...]) -> tuple[Array, lis
     for row, dof in pivots:
         column = axes[dof]
         x = pick(Z, active)[:, column : column + 1]
-        square = pivot(dot(x, x), size)
+        square = independent(dot(x, x), size, SHARE)
         if len(active) > 1:
             first = entry(x, active.index(row), 0)
             norm = sqrt(square)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..constraints.constraint import Constraint
 from ..forward_problem import ForwardProblem
-from ..methods import PROXIMAL, compiled_method, expression
+from ..methods import PROXIMAL, choose, expression
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
 from ..proximal.factorization import Factorization
@@ -45,7 +45,7 @@ class Stepper:
         policy: ca.Function | None,
     ):
         self.model, self.constraints, self.settings = model, constraints, settings or DEFAULT
-        self.kind = PROXIMAL.get(compiled_method(model, constraints, method))
+        self.kind = PROXIMAL.get(choose(model, constraints)[0] if method is None else method)
         self.method, self.h, self.integrator, self.policy = method, h, integrator, policy
         self.iterations = (self.settings.iterations or ITERATIONS) if self.kind else 0
         self.function, self.compiling = self._compiled(), 0.0

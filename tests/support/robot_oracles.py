@@ -8,7 +8,6 @@ from trisweep.dynamics.files.builder import ModelBuilder, grow, random_tree
 from trisweep.problems.robot import robot, robot_file
 from trisweep.problems.twins.pinocchio_model import PinocchioBuilder, angular_first, mass_matrix
 
-FLOATING = {"go1", "talos", "g1"}
 ROBOTS = ("iiwa14", "ur5", "panda", "go1", "talos", "allegro")
 TREES = tuple(f"tree{seed}" for seed in range(20))
 LINKS = 7
@@ -27,7 +26,8 @@ def twin(name):
         grow(builder, LINKS, int(name[4:]))
         return builder.model
     path = str(robot_file(name))
-    return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if name in FLOATING else pin.buildModelFromUrdf(path)
+    floats = ours(name).has_floating_base
+    return pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floats else pin.buildModelFromUrdf(path)
 
 
 def states(model, count, seed=0):

@@ -5,9 +5,10 @@ VENV   := .venv
 PYTHON ?= python3
 BIN    := $(CURDIR)/$(VENV)/bin
 CORE   := pyproject.toml native/CMakeLists.txt $(wildcard native/src/*/*)
+COMMA  := ,
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types format bench asan clean
+.PHONY: demo test lint types format bench fuzz asan tsan clean
 
 demo: $(VENV)/.installed
 	@echo "== demo"
@@ -40,21 +41,35 @@ format: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-# The core's tests on a core built with AddressSanitizer and UndefinedBehaviorSanitizer. `python -S` keeps the editable
-# install out of the way of the instrumented one.
-ASAN := build/asan
-CORE_TESTS := tests/native/test_instruction_sets.py tests/native/test_kernels.py tests/riccati tests/ocp/test_interior_point.py \
-  tests/ocp/test_watching.py tests/ocp/test_scaling.py tests/ocp/test_phases.py tests/ocp/test_manifold_states.py
-asan: $(VENV)/.installed-test
-	@echo "== building the core with AddressSanitizer and UndefinedBehaviorSanitizer"
-	@$(PIP) install --no-build-isolation --no-deps --upgrade --target $(ASAN)/site . \
-	  --config-settings=build-dir=$(ASAN)/cmake --config-settings=cmake.define.TRISWEEP_SANITIZE=ON
-	@echo "== the core's tests under them"
-	@LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so) $$(cc -print-file-name=libstdc++.so)" \
+# Ten times the inputs of tests/faults.
+fuzz: $(VENV)/.installed-test
+	@echo "== fuzzing"
+	@TRISWEEP_FUZZ=10 $(BIN)/python -m pytest --numprocesses auto --dist worksteal tests/faults
+
+# The core's tests on a core built under sanitizers: $(1) where, $(2) which, $(3) their libraries, $(4) the tests.
+# `python -S` keeps the editable install out of the way of the instrumented one. Neither a terminal in the background nor
+# one that nobody reads from can stop it: such signals are ignored, and there is nothing to read.
+define sanitized
+	@echo "== building the core under $(2)"
+	@$(PIP) install --no-build-isolation --no-deps --upgrade --target build/$(1)/site . \
+	  --config-settings=build-dir=build/$(1)/cmake --config-settings=cmake.define.TRISWEEP_SANITIZE=$(2)
+	@echo "== the core's tests under it"
+	@trap '' TTOU TTIN; LD_PRELOAD="$(foreach library,$(3),$$(cc -print-file-name=$(library).so))" \
 	  TRISWEEP_SANITIZED=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	  PYTHONPATH=$(ASAN)/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
-	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "$(ASAN)" in n.core.__file__; \
-	  sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]]))' $(CORE_TESTS)
+	  TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0 \
+	  PYTHONPATH=build/$(1)/site:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') \
+	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "build/$(1)" in n.core.__file__; \
+	  sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]]))' $(4) < /dev/null
+endef
+
+# Whatever runs the core, but for what counts allocations or starts processes of its own.
+asan: $(VENV)/.installed-test
+	$(call sanitized,asan,address$(COMMA)undefined,libasan libubsan libstdc++,tests/native tests/riccati tests/ocp \
+	  tests/faults/test_injected_faults.py tests/faults/test_fuzz_optimal_control.py tests/faults/test_fuzz_matrices_and_bodies.py)
+
+# Whatever runs it on several threads.
+tsan: $(VENV)/.installed-test
+	$(call sanitized,tsan,thread,libtsan libstdc++,tests/ocp/test_watching.py tests/faults/test_threads.py)
 
 clean:
 	@rm -rf $(VENV) build out

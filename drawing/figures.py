@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..whole_file import whole_file
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -27,7 +29,8 @@ def finish(figure: Figure, path: str | Path | None, show: bool) -> Figure:
     """Write it where a path is given, open a window where asked."""
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=130)
+        with whole_file(path) as unfinished:
+            figure.savefig(unfinished, dpi=130)
     if show:
         import matplotlib.pyplot
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..whole_file import whole_file
 from .triangles import Pose, Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def write_page(path: str | Path, title: str, model: Model, times: np.ndarray, po
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure = _figure([joined(parts, at) for at in poses], ends, times, title)
-    figure.write_html(path, include_plotlyjs=True, auto_play=False, full_html=True, default_height="95vh")
+    with whole_file(path) as unfinished:
+        figure.write_html(unfinished, include_plotlyjs=True, auto_play=False, full_html=True, default_height="95vh")
     return path
 
 

@@ -26,7 +26,10 @@ def load_urdf(path: str | Path, floating_base: bool = False, mimic: str = "rejec
     """
     if mimic not in ("reject", "free"):
         raise ModelError(f"mimic is '{mimic}', expected 'reject' or 'free'")
-    path = Path(path)
+    try:
+        path = Path(path)
+    except TypeError:
+        raise ModelError(f"load_urdf: path is {path!r}, expected a path") from None
     robot = robot_of(path)
     try:
         return _model(robot, robot.source.get("name") or path.stem, floating_base, mimic, path.resolve().parent)

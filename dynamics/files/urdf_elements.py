@@ -74,7 +74,11 @@ class Element:
 
 def robot_of(path: Path) -> Element:
     """The <robot> of a file."""
-    if not path.is_file():
+    try:
+        there = path.is_file()
+    except OSError:  # a name that is too long for the system
+        there = False
+    if not there:
         raise ModelError(f"there is no file '{path}', expected a URDF")
     try:
         source = ElementTree.parse(path).getroot()

@@ -1,5 +1,8 @@
 """The processor as LLVM sees it, modules to object code, and object code to addresses."""
 
+import atexit
+import os
+import threading
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,6 +14,13 @@ from .vector_math import library_addresses
 # LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code
 # generation.
 CODE_GENERATION_LEVELS = {"full": 1, "quick": 0}
+
+# LLVM works for one thread at a time, behind a lock of llvmlite's own. Who forks or ends the process waits until it is
+# free, or the new process, or the end, would wait for ever.
+_AT_WORK = threading.RLock()
+atexit.register(_AT_WORK.acquire)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_AT_WORK.acquire, after_in_parent=_AT_WORK.release, after_in_child=_AT_WORK.release)
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,13 @@ class Assembler:
     """Turns modules of LLVM IR into object code, at one level."""
 
     def __init__(self, level: str) -> None:
-        self.machine = _target_machine(level)
+        with _AT_WORK:
+            self.machine = _target_machine(level)
 
     def object_code(self, module_text: str) -> bytes:
         # A context of its own, since the global one keeps every constant it has ever seen; closed here and in
         # this order, since the garbage collector might choose another.
-        with llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
+        with _AT_WORK, llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
             module.triple = host().triple
             return self.machine.emit_object(module)
 
@@ -86,10 +97,11 @@ class LoadedCode:
     """Object code in executable memory, which is freed with this object."""
 
     def __init__(self, objects: list[bytes]) -> None:
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
-        for code in objects:
-            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
+        with _AT_WORK:
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
+            for code in objects:
+                self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
 
     def address(self, symbol: str) -> int:
         return self._engine.get_function_address(symbol)

@@ -58,3 +58,7 @@ class Backend(Protocol):
     def run(self, request: Request) -> Outcome:
         """Solve."""
         ...
+
+    def renew(self) -> None:
+        """Forget what a solve may be in the middle of: this process is a fork, and that solve goes on elsewhere."""
+        ...

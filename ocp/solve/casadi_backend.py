@@ -75,6 +75,9 @@ class CasadiBackend:
             options |= {"structure_detection": "auto", "equality": equality}
         return ca.nlpsol("rival", self.name, self._nlp, options)
 
+    def renew(self) -> None:
+        """Nothing: CasADi's functions keep no state between calls."""
+
     def run(self, request: Request) -> Outcome:
         """Solve by CasADi's plugin."""
         if request.watcher is not None:

@@ -38,13 +38,15 @@ class NativeBackend:
         ]
         self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
         self._structure = self._core_structure()
-        self.core = core.Solver(self._structure)
+        self.core: Any = core.Solver(self._structure)
         evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
         self.conditions = Conditions(transcription, layout, evaluators)
 
     def run(self, request: Request) -> Outcome:
         """Solve by the core; see native/src/ocp/result.hpp for what it says."""
         start = request.start
+        if self.core is None:
+            self.core = core.Solver(self._structure)
         self.core.set_parameters(start.shared_parameters, start.stage_parameters)
         self.core.set_bounds(*self._bounds(request.limits))
         self.core.set_guess(start.z)
@@ -52,6 +54,10 @@ class NativeBackend:
             self.core.set_multipliers(start.y, start.w)
         result = self.core.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
         return self.outcome(result, start)
+
+    def renew(self) -> None:
+        """Let go of the core's solver; the next solve makes another one."""
+        self.core = None
 
     def run_many(
         self,
@@ -183,8 +189,8 @@ def _iteration(record: object) -> Iteration:
 
 def _core_settings(settings: Settings, warm: bool) -> Any:
     inner = core.Settings()
-    inner.tolerance, inner.iterations = settings.tolerance, settings.iterations
-    inner.warm_start, inner.threads = warm, settings.threads
+    inner.tolerance, inner.iterations = float(settings.tolerance), int(settings.iterations)
+    inner.warm_start, inner.threads = warm, int(settings.threads)
     inner.adaptive = BARRIERS[settings.barrier]
-    inner.seconds, inner.initial_barrier = min(settings.seconds, FOREVER), settings.initial_barrier
+    inner.seconds, inner.initial_barrier = float(min(settings.seconds, FOREVER)), float(settings.initial_barrier)
     return inner

@@ -12,6 +12,8 @@ from ...native import core
 BARRIERS = {"monotone": False, "adaptive": True}  # and whether the core chooses mu from iteration to iteration
 MOST_THREADS = 256
 DEFAULT = core.Settings()  # the core's defaults are everybody's: native/src/interior_point/settings.hpp
+MOST_ITERATIONS = 10**9
+MOST = {"tolerance": 1.0, "seconds": np.inf, "initial_barrier": 1e10}
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,26 @@ class Settings:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "seconds", "initial_barrier"):
+        for name, most in MOST.items():
             value = getattr(self, name)
-            if not (isinstance(value, (int, float)) and value > 0):
-                raise ProblemError(f"Settings: {name} is {value!r}, expected a positive number")
-        if not isinstance(self.iterations, int) or self.iterations < 0:
-            raise ProblemError(f"Settings: iterations is {self.iterations!r}, expected a whole number of at least 0")
-        if self.barrier not in BARRIERS:
+            if not _is_number(value) or not 0 < value <= most:
+                limit = "" if most == np.inf else f" of at most {most:g}"
+                raise ProblemError(f"Settings: {name} is {_said(value)}, expected a positive number{limit}")
+        for name, least, most in (("iterations", 0, MOST_ITERATIONS), ("threads", 1, MOST_THREADS)):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
+                raise ProblemError(f"Settings: {name} is {_said(value)}, expected a number from {least} to {most}")
+        if not isinstance(self.barrier, str) or self.barrier not in BARRIERS:
             expected = " or ".join(map(repr, BARRIERS))
-            raise ProblemError(f"Settings: barrier is {self.barrier!r}, expected {expected}")
-        if type(self.threads) is not int or not 1 <= self.threads <= MOST_THREADS:
-            raise ProblemError(f"Settings: threads is {self.threads!r}, expected a number from 1 to {MOST_THREADS}")
+            raise ProblemError(f"Settings: barrier is {_said(self.barrier)}, expected {expected}")
         if not isinstance(self.log, bool):
-            raise ProblemError(f"Settings: log is {self.log!r}, expected True or False")
+            raise ProblemError(f"Settings: log is {_said(self.log)}, expected True or False")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _said(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "..."

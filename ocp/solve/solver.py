@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +34,16 @@ if TYPE_CHECKING:
     from ..many.solutions import Solutions
 
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
+_LIVING: WeakSet[Solver] = WeakSet()
+
+
+def _after_fork() -> None:
+    for solver in list(_LIVING):
+        solver._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def build(problem: Problem, hessian: str, backend: str) -> Solver:
@@ -57,6 +69,13 @@ class Solver:
         self._solving_thread: int | None = None
         self.backend = BACKENDS[backend](transcription, self.layout, hessian)
         self.build_seconds = perf_counter() - begin
+        _LIVING.add(self)
+
+    def _after_fork(self) -> None:
+        """In the new process: what another thread held or was in the middle of is made anew."""
+        self._lock = Lock()
+        self._solving_thread = None
+        self.backend.renew()
 
     def solve(
         self,

@@ -4,9 +4,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <chrono>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace nb = nanobind;
 
@@ -24,6 +26,30 @@ inline Array new_array(std::initializer_list<std::size_t> shape, double*& memory
     nb::capsule owner(memory, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     return Array(memory, shape.size(), shape.begin(), owner);
 }
+
+// Python's lock, given away for the life of this object or until it is taken back. Where the interpreter has ended meanwhile,
+// as it may while a daemon thread works, there is no way back to it: that thread rests until the process is gone. (Python up
+// to 3.13 would unwind it, which none of our frames and none of nanobind's can bear.)
+class Unlocked {
+public:
+    Unlocked() { give(); }
+    ~Unlocked() { take(); }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+    void give() { thread = PyEval_SaveThread(); }
+
+    void take() {
+        try {
+            PyEval_RestoreThread(thread);
+        } catch (...) {
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    }
+
+private:
+    PyThreadState* thread;
+};
 
 inline void expect(bool condition, const std::string& sentence) {
     if (!condition) throw std::invalid_argument(sentence);

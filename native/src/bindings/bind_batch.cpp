@@ -48,25 +48,28 @@ struct Results {
 // Signals and progress, seen from the thread that called. What Python raises meanwhile ends the batch and is kept.
 class PythonOverseer : public Batch::Overseer {
 public:
-    explicit PythonOverseer(nb::object progress) : progress(std::move(progress)) {}
+    PythonOverseer(const nb::object& progress, Unlocked& unlocked) : progress(progress), unlocked(unlocked) {}
 
     bool watch(std::size_t finished) override {
         if (raised) return true;
-        nb::gil_scoped_acquire acquire;
+        unlocked.take();
+        bool end = false;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!progress.is_none()) progress(finished);
-            return false;
         } catch (nb::python_error& error) {
             if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
-            return true;
+            end = true;
         }
+        unlocked.give();
+        return end;
     }
 
     std::exception_ptr raised;
 
 private:
-    nb::object progress;
+    const nb::object& progress;
+    Unlocked& unlocked;
 };
 
 Rows rows_of(const Matrix& given, std::size_t count, const char* name) {
@@ -90,13 +93,15 @@ Results solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_param
         inputs.y = rows_of(of_rows, count, "multipliers of the rows");
         inputs.w = rows_of(of_bounds, count, "multipliers of the bounds");
     }
-    PythonOverseer overseer(std::move(progress));
     Results answer;
+    std::exception_ptr raised;
     {
-        nb::gil_scoped_release release;
+        Unlocked unlocked;
+        PythonOverseer overseer(progress, unlocked);
         answer.results = batch.solve(count, inputs, settings, threads, overseer);
+        raised = overseer.raised;
     }
-    if (overseer.raised) std::rethrow_exception(overseer.raised);
+    if (raised) std::rethrow_exception(raised);
     return answer;
 }
 

@@ -69,7 +69,7 @@ public:
         solved = false;
         int stage;
         {
-            nb::gil_scoped_release release;
+            Unlocked unlocked;
             stage = core->factor();
         }
         factored = stage < 0;
@@ -83,7 +83,7 @@ public:
         bool refined;
         Riccati::Status status;
         {
-            nb::gil_scoped_release release;
+            Unlocked unlocked;
             status = core->solve_and_judge(rhs, point, residual, refined);
         }
         solved = true;
@@ -97,7 +97,7 @@ public:
     // The sweep alone, not judged: leaves feedback and cost-to-go of the vectors that were set.
     void sweep() {
         expect(factored, "sweep comes after a factor that succeeded");
-        nb::gil_scoped_release release;
+        Unlocked unlocked;
         core->solve(rhs, point);
         solved = true;
     }
@@ -162,7 +162,7 @@ public:
         using clock = std::chrono::steady_clock;
         double best[3] = {1e99, 1e99, 1e99};
         {
-            nb::gil_scoped_release release;
+            Unlocked unlocked;
             for (int r = 0; r < repetitions; ++r) {
                 const auto t0 = clock::now();
                 factored = core->factor() < 0;

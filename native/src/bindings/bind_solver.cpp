@@ -19,44 +19,67 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> view(Result& result) {
     return {(result.*part).data(), {(result.*part).size()}, nb::handle()};
 }
 
-// Looks on for Python: signals, and a callback that may ask for an end. What the callback raises ends the solve too, and is
-// kept; Ctrl-C during it ends the solve as it does elsewhere.
+// Looks on for Python: signals, and a callback that may ask for an end. What a handler of signals or the callback raises ends
+// the solve too and is kept, to be raised when that has come to rest; KeyboardInterrupt just ends it. Signals are handled on
+// the main thread alone, so a solve on another one never asks for them.
 class PythonWatcher : public Watcher {
 public:
-    explicit PythonWatcher(nb::object callback) : callback(std::move(callback)) {}
+    PythonWatcher(const nb::object& callback, Unlocked& unlocked, bool signals)
+        : callback(callback), unlocked(unlocked), watched(!callback.is_none()), signals(signals) {}
 
     bool watch(const Record& record) override {
-        if (callback.is_none() || raised) return false;
-        nb::gil_scoped_acquire acquire;
-        try {
-            return nb::cast<bool>(callback(record));
-        } catch (nb::python_error& error) {
-            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
-            return true;
-        }
+        if (!watched || raised) return false;
+        return ask([&] { return nb::cast<bool>(callback(record)); });
     }
 
     bool interrupted() override {
-        nb::gil_scoped_acquire acquire;
-        if (PyErr_CheckSignals() == 0) return false;
-        PyErr_Clear();
-        return true;
+        if (!signals) return false;
+        return ask([] {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            return false;
+        });
     }
 
     std::exception_ptr raised;
 
 private:
-    nb::object callback;
+    // What Python answers to a question; true where it raises.
+    template <typename Question>
+    bool ask(Question&& question) {
+        unlocked.take();
+        bool answer = true;
+        try {
+            answer = question();
+        } catch (nb::python_error& error) {
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
+        } catch (...) {
+            raised = std::current_exception();
+        }
+        unlocked.give();
+        return answer;
+    }
+
+    const nb::object& callback;
+    Unlocked& unlocked;
+    const bool watched, signals;
 };
 
+bool on_main_thread() {
+    const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+    return nb::cast<unsigned long>(main.attr("ident")) == PyThread_get_thread_ident();
+}
+
 Result solve(Solver& solver, const Settings& settings, nb::object callback) {
-    PythonWatcher watcher(std::move(callback));
+    const bool signals = on_main_thread();
     const Result* result;
+    std::exception_ptr raised;
     {
-        nb::gil_scoped_release release;
+        Unlocked unlocked;
+        PythonWatcher watcher(callback, unlocked, signals);
         result = &solver.solve(settings, watcher);
+        raised = watcher.raised;
     }
-    if (watcher.raised) std::rethrow_exception(watcher.raised);
+    if (raised) std::rethrow_exception(raised);
     return *result;
 }
 

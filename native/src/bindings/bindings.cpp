@@ -8,6 +8,7 @@
 #include "kernels/processor.hpp"
 
 NB_MODULE(TRISWEEP_CORE, m) {
+    nb::set_leak_warnings(false);  // a script may end while a daemon thread is still solving
     m.def(
         "processor_levels",
         [] {
@@ -17,7 +18,7 @@ NB_MODULE(TRISWEEP_CORE, m) {
             return levels;
         },
         "Instruction-set levels that this processor runs, slowest first.");
-    m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<nb::gil_scoped_release>(),
+    m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<trisweep::Unlocked>(),
           "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);

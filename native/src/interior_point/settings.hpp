@@ -1,6 +1,8 @@
 // Every choice of the interior point, one field and one line each. The letters are those of Wächter and Biegler 2006.
 #pragma once
 
+#include <stdexcept>
+
 namespace trisweep {
 
 struct Settings {
@@ -17,6 +19,14 @@ struct Settings {
     bool adaptive = false;                   // choose mu from iteration to iteration
     int threads = 1;                         // that evaluate the stages' functions
     bool warm_start = false;                 // take multipliers and barrier from the previous solution
+
+    // Beyond these the loops of a solve would not end.
+    void check() const {
+        const bool good = tolerance > 0.0 && tolerance <= 1.0 && iterations >= 0 && iterations <= 1000000000 &&
+                          seconds > 0.0 && initial_barrier > 0.0 && initial_barrier <= 1e10 && threads >= 1 &&
+                          threads <= 256;
+        if (!good) throw std::invalid_argument("settings: a value is out of its range");
+    }
 
     double smallest_barrier() const { return tolerance / 10.0; }
 };

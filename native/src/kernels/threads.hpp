@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace trisweep {
 
@@ -17,12 +20,17 @@ public:
 
     int count() const { return int(workers.size()) + 1; }
 
-    // The caller counts as one of them.
+    // The caller counts as one of them. Where the system has no more of them to give, fewer do the work.
     void resize(int wanted) {
         if (wanted == count()) return;
         dismiss();
         leaving.store(false);
-        for (int i = 1; i < wanted; ++i) workers.emplace_back([this, i] { serve(i); });
+        workers.reserve(wanted);
+        process = getpid();
+        try {
+            for (int i = 1; i < wanted; ++i) workers.emplace_back([this, i] { serve(i); });
+        } catch (const std::system_error&) {
+        }
     }
 
     // work(piece, thread) for every piece, at most MOST_PIECES of them, each on one of the threads; returns when all are done.
@@ -69,6 +77,11 @@ private:
     }
 
     void dismiss() {
+        if (!workers.empty() && process != getpid()) {  // a fork: they stayed behind, and nothing can be asked of them
+            new std::vector<std::thread>(std::move(workers));
+            workers.clear();
+            return;
+        }
         leaving.store(true);
         const std::uint64_t turn = (ticket.load() >> TURN) + 1;
         ticket.store(turn << TURN);
@@ -78,6 +91,7 @@ private:
     }
 
     std::vector<std::thread> workers;
+    pid_t process = 0;  // whose they are
     std::atomic<std::uint64_t> ticket{0};
     std::atomic<int> done{0};
     std::atomic<bool> leaving{false};

@@ -144,7 +144,7 @@ public:
                 };
                 if (!faulty(first, last)) return -1;
                 int k = first;
-                while (!faulty(k, k + 1)) ++k;
+                while (k + 1 < last && !faulty(k, k + 1)) ++k;
                 return k;
             });
             if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};
@@ -246,7 +246,7 @@ private:
     void find_row(int i) {
         const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
         fault = {i, blocks[i].first + first_fault.load(), 0};
-        while (std::fabs(row[fault.row]) <= 1e300) ++fault.row;
+        while (fault.row + 1 < blocks[i].rows() && std::fabs(row[fault.row]) <= 1e300) ++fault.row;
     }
 
     // A stage's rows to where they belong, but for the objective. False where one is not finite.

@@ -52,6 +52,7 @@ public:
 
     // The result stays what it is until the next solve.
     const Result& solve(const Settings& settings, Watcher& caller) {
+        settings.check();
         watcher = &caller;
         interior_point.settings = settings;
         interior_point.point.times = {};

@@ -1,0 +1,129 @@
+"""Files that a program writes: whole or not at all, whoever is killed when, and readable by whom they are meant for."""
+
+import errno
+import os
+import stat
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.killed import killed_at_every_line
+from support.ocp_problems import swing_up
+from trisweep.ocp import ProblemError, Solution
+from trisweep.whole_file import whole_file
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return swing_up().build().solve()
+
+
+SAVE = """
+import warnings
+from pathlib import Path
+from trisweep.ocp import Solution
+
+folder = Path(sys.argv[1])
+old, new = Solution.load(folder / "old.npz"), Solution.load(folder / "new.npz")
+path = folder / "kept.npz"
+
+def act(n):
+    new.save(path)
+
+def look(n):
+    found = Solution.load(path)
+    assert found.objective in (old.objective, new.objective)
+    old.save(path)
+
+old.save(path)
+"""
+
+
+def test_a_saving_killed_at_any_moment_loses_nothing(tmp_path, solution):
+    solution.save(tmp_path / "old.npz")
+    swing_up(torque=9.0).build().solve().save(tmp_path / "new.npz")
+    assert killed_at_every_line(SAVE, tmp_path, within="archive") > 20
+    assert killed_at_every_line(SAVE, tmp_path, within="whole_file") > 10
+
+
+class FullDisk(OSError):
+    def __init__(self):
+        super().__init__(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, FullDisk, SystemExit])
+@pytest.mark.parametrize("function", ["fsync", "replace"])
+def test_what_stops_a_write_leaves_the_old_file(tmp_path, solution, monkeypatch, end, function):
+    path = solution.save(tmp_path / "kept.npz")
+    before = path.read_bytes()
+
+    def stop(*_):
+        raise end()
+
+    monkeypatch.setattr(os, function, stop)
+    with pytest.raises(end if end is not FullDisk else OSError):
+        solution.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["kept.npz"]
+
+
+def test_plots_and_pages_are_whole_too(tmp_path, solution, monkeypatch):
+    from trisweep.problems import task
+
+    reach = task("two_link_minimum_time").solve()
+    writers = {"plot.png": solution.plot, "plot.svg": reach.plot}
+    for name, write in writers.items():
+        (tmp_path / name).write_text("old")
+        write(tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000
+
+    def stop(*_):
+        raise FullDisk()
+
+    monkeypatch.setattr(os, "fsync", stop)
+    for name, write in writers.items():
+        (tmp_path / name).write_text("old")
+        with pytest.raises(OSError, match="No space left"):
+            write(tmp_path / name)
+        assert (tmp_path / name).read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == sorted(writers)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions")
+def test_permissions_and_links_are_kept(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o604)
+    link.symlink_to(target)
+    with whole_file(link) as unfinished:
+        assert unfinished.parent == tmp_path and unfinished != target
+        unfinished.write_text("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o604
+    previous = os.umask(0o027)
+    try:
+        with whole_file(tmp_path / "fresh") as unfinished:
+            unfinished.write_text("x")
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "fresh").stat().st_mode) == 0o640
+
+
+def test_a_place_that_is_not_there_is_named(tmp_path, solution):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/kept\.npz"):
+        solution.save(tmp_path / "nowhere" / "kept.npz")
+    with pytest.raises(ProblemError, match="save: path is 3, expected a path"):
+        solution.save(3)
+    with pytest.raises(ProblemError, match="load: path is None, expected a path"):
+        Solution.load(None)
+    with pytest.raises(ProblemError, match="there is no file"):
+        Solution.load(tmp_path)
+
+
+def test_a_file_holds_all_that_a_solution_is(tmp_path, solution):
+    again = Solution.load(solution.save(tmp_path / "kept"))
+    assert str(again) == str(solution) and again.records == solution.records and again.layout == solution.layout
+    for name in ("z", "y", "w"):
+        np.testing.assert_array_equal(getattr(again.point, name), getattr(solution.point, name))
+    assert Path(tmp_path / "kept.npz").is_file()

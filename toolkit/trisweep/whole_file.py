@@ -1,0 +1,46 @@
+"""Files that are there whole or not at all, whoever is killed when and however full the disk is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new file beside `path`, with the same ending, to write to; it takes the place of `path` if all is well.
+
+    The content is on the disk before the name changes. Whatever is raised leaves `path` as it was and nothing beside
+    it; what the system raises names `path`.
+    """
+    target = Path(os.path.realpath(path))
+    unfinished = target.with_name(f".{target.stem[:40]}.{secrets.token_hex(8)}{target.suffix}")
+    try:
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    try:
+        yield unfinished
+        with contextlib.suppress(OSError):
+            unfinished.chmod(target.stat().st_mode & 0o777)
+        _sync(unfinished)
+        os.replace(unfinished, target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+        if isinstance(error, OSError) and error.filename == str(unfinished):
+            raise type(error)(error.errno, error.strerror, str(path)) from None
+        raise
+    with contextlib.suppress(OSError):
+        _sync(target.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -155,7 +155,7 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """The frame of that name; an unknown one is answered with those there are."""
-        if name not in self.frames:
+        if not isinstance(name, str) or name not in self.frames:
             raise ModelError(f"model '{self.name}' has no link '{name}', expected one of {', '.join(self.frames)}")
         return self.frames[name]
 

@@ -221,7 +221,7 @@ class LQProblem:
 def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"{where} is not an array of numbers: {error}") from None
     if array.shape != shape:
         raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
@@ -243,11 +243,18 @@ def _symmetric(where: str, value: ArrayLike, size: int) -> Array:
     return 0.5 * (matrix + matrix.T)
 
 
+def _shape(where: str, value: ArrayLike) -> tuple[int, ...]:
+    try:
+        return np.asarray(value).shape
+    except (TypeError, ValueError):
+        raise ProblemError(f"{where} is a {type(value).__name__}, expected an array of numbers") from None
+
+
 def _size(where: str, candidates: tuple[tuple[str, ArrayLike | None, int], ...]) -> int:
     """The length of the first field that was given along the named axis."""
     for name, value, axis in candidates:
         if value is not None:
-            shape = np.shape(value)
+            shape = _shape(f"{where}: {name}", value)
             if len(shape) <= axis:
                 raise ProblemError(f"{where}: {name} has shape {shape}, expected {axis + 1} or more axes")
             return shape[axis]

@@ -35,7 +35,7 @@ def finite(x: Given, what: str) -> Array:
         return x
     try:
         found = np.asarray(x, dtype=float)
-    except (TypeError, ValueError, NotImplementedError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         raise ModelError(f"{what} is of type {type(x).__name__}, expected numbers or CasADi SX symbols") from None
     if not np.isfinite(found).all():
         raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(found)))} is not finite, expected a number")

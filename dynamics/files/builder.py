@@ -51,7 +51,7 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)):
-        self.name, self.gravity = name, np.array(gravity, dtype=float)
+        self.name, self.gravity = name, _numbers(f"model '{name}': gravity", gravity, (3,))
         self.joints: list[Joint] = []
         self.parents: list[int] = []
         self.placements: list[Transform] = []
@@ -92,8 +92,14 @@ class ModelBuilder:
         """
         name = name or f"{link}_joint"
         self._check(link, parent, joint, name)
-        R = from_rpy(rpy) if rotation_matrix is None else rotation_matrix
-        where = placement(R, np.asarray(position, dtype=float))
+        what = f"link '{link}'"
+        R = from_rpy(_numbers(f"{what}: rpy", rpy, (3,))) if rotation_matrix is None else rotation_matrix
+        where = placement(R, _numbers(f"{what}: position", position, (3,)))
+        matter = (
+            float(_numbers(f"{what}: mass", mass, ())),
+            _numbers(f"{what}: com", com, (3,)),
+            np.zeros((3, 3)) if inertia is None else _numbers(f"{what}: inertia", inertia, (3, 3)),
+        )
         on_body = where.after(self.frames[parent].placement)
         body, on_body = self.frames[parent].body, placement(on_body.R, on_body.p)
         if joint == "fixed":
@@ -106,8 +112,7 @@ class ModelBuilder:
             self.inertias.append(Inertia.zero())
             self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
             self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
-        about_com = np.zeros((3, 3)) if inertia is None else np.asarray(inertia, dtype=float)
-        self._load(link, mass, np.asarray(com, dtype=float), about_com)
+        self._load(link, *matter)
         return self
 
     def frame(
@@ -200,6 +205,9 @@ class ModelBuilder:
         return model
 
     def _check(self, link: str, parent: str, joint: str, name: str) -> None:
+        for what, given in (("link", link), ("parent", parent), ("joint", joint), ("name", name)):
+            if not isinstance(given, str) or not given:
+                raise ModelError(f"add: {what} is {given!r}, expected a text")
         if link in self.frames:
             raise ModelError(f"link '{link}' is there already, expected a new name")
         if parent not in self.frames:
@@ -210,7 +218,7 @@ class ModelBuilder:
     def _axis(self, name: str, joint: str, given: ArrayLike) -> tuple[int, np.ndarray]:
         if joint in ("spherical", "floating"):
             return 2, np.eye(3)
-        axis = np.asarray(given, dtype=float)
+        axis = _numbers(f"joint '{name}': axis", given, (3,))
         norm = float(np.linalg.norm(axis))
         if axis.shape != (3,) or not np.isfinite(norm) or norm < 1e-9:
             raise ModelError(f"joint '{name}': axis has norm {norm:g}, expected 1")
@@ -236,6 +244,16 @@ class ModelBuilder:
         frame = self.frames[link]
         if frame.body >= 0:
             self.inertias[frame.body] += Inertia.of(mass, com, inertia).seen(frame.placement)
+
+
+def _numbers(what: str, given: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        found = np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{what} is {given!r}, expected numbers") from None
+    if found.shape != shape:
+        raise ModelError(f"{what} has shape {found.shape}, expected {shape}")
+    return found
 
 
 LIMITS = {

@@ -125,7 +125,7 @@ def _read(file: zipfile.ZipFile) -> Solution:
 
 
 def _header(content: bytes) -> dict[str, Any]:
-    header = json.loads(_unpacked(content, np.uint8).tobytes())
+    header = json.loads(_text(content))
     if header["form"] != FORM:
         raise ValueError
     if header["version"] != VERSION:
@@ -198,6 +198,16 @@ def _solution(header: dict[str, Any], layout: Layout, arrays: Mapping[str, np.nd
             getattr(motion, part)
     str(solution)
     return solution
+
+
+def _text(content: bytes) -> str:
+    """The header as bytes, or as the text of earlier versions."""
+    buffer = io.BytesIO(content)
+    np.lib.format.read_magic(buffer)
+    _, _, dtype = np.lib.format.read_array_header_1_0(buffer)
+    if dtype.kind == "U":
+        return content[buffer.tell() :].decode("utf-32-le")
+    return _unpacked(content, np.uint8).tobytes().decode()
 
 
 def _packed(array: np.ndarray) -> bytes:

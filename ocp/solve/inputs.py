@@ -116,7 +116,7 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     size = variable.entries
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"solve: '{variable.name}' is {value!r}, expected numbers") from None
     if array.ndim == 1 and array.size == count != size == 1:
         array = array[:, None]

@@ -13,7 +13,7 @@ BARRIERS = {"monotone": False, "adaptive": True}  # and whether the core chooses
 MOST_THREADS = 256
 DEFAULT = core.Settings()  # the core's defaults are everybody's: native/src/interior_point/settings.hpp
 MOST_ITERATIONS = 10**9
-MOST = {"tolerance": 1.0, "seconds": np.inf, "initial_barrier": 1e10}
+MOST = {"tolerance": 0.1, "seconds": np.inf, "initial_barrier": 1e10}
 
 
 @dataclass(frozen=True)

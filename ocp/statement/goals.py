@@ -117,7 +117,7 @@ def _check_rotation(link: str, R: np.ndarray) -> None:
 def _unit(what: str, value: ArrayLike) -> np.ndarray:
     try:
         vector = np.asarray(value, dtype=float).reshape(3)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"{what} is {value!r}, expected three numbers") from None
     if not np.isfinite(vector).all() or not np.linalg.norm(vector) > 0:
         raise ProblemError(f"{what} is {value!r}, expected a direction")

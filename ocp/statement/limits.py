@@ -52,7 +52,7 @@ def _side(where: str, side: str, size: int, value: ArrayLike | None, default: fl
         )
     try:
         array = np.array(default if value is None else value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ProblemError(f"{where}: {side} is {value!r}, expected numbers") from None
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()

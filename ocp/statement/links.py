@@ -23,6 +23,10 @@ def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mappin
         raise ProblemError(f"{what}: a {type(phase).__name__} is given, expected a Problem")
     if phase.follows is not None or phase in lineage(before):
         raise ProblemError(f"{what}: the second phase has its place already, expected one that follows nothing yet")
+    if isinstance(choose, str) or not isinstance(choose, Sequence) or not all(isinstance(name, str) for name in choose):
+        raise ProblemError(f"{what}: choose is {choose!r}, expected a list of names of states")
+    if phase.built:
+        raise ProblemError(f"{what}: the second phase is built, expected one that is not")
     states = {v.name: v for v in phase.carried}
     free = [*([phase.free_duration.name] if phase.free_duration else []), *choose]
     for name in [*entry, *choose]:

@@ -29,12 +29,15 @@ from .integrators import METHODS
 from .limits import Limits, checked_limits, coordinate_limits
 from .manifold import Manifold
 from .terms import Kind, Link, Term, term
-from .variables import Control, Free, Parameter, State, Variable, compares, new_state, same, uses
+from .variables import Control, Free, Parameter, State, Variable, compares, is_seconds, new_state, same, uses
 
 if TYPE_CHECKING:
     from ...dynamics import Cloud, Model, Scene
     from ..solve.solver import Solver
     from .avoid import Avoidance
+
+MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
+OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
 
 
 @dataclass(eq=False)
@@ -59,11 +62,15 @@ class Problem:
     links: list[Link] = field(default_factory=list, init=False, repr=False)
     follows: Problem | None = field(default=None, init=False, repr=False)
     free_duration: State | None = field(default=None, init=False, repr=False)
+    built: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, bool) or not isinstance(self.steps, (int, np.integer)) or self.steps < 1:
-            raise ProblemError(f"Problem: steps is {self.steps!r}, expected a whole number of at least 1")
-        if self.integrator not in METHODS:
+        whole = isinstance(self.steps, (int, np.integer)) and not isinstance(self.steps, bool)
+        if not whole or not 1 <= self.steps <= MOST_STEPS:
+            raise ProblemError(
+                f"Problem: steps is {_said(self.steps)}, expected a whole number of at least 1, at most {MOST_STEPS}"
+            )
+        if not isinstance(self.integrator, str) or self.integrator not in METHODS:
             raise ProblemError(
                 f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, METHODS))}"
             )
@@ -155,6 +162,7 @@ class Problem:
         """
         from .links import linked
 
+        self._check_open("then")
         self.links.append(linked(self, phase, choose, entry))
         phase.follows = self
         return phase
@@ -163,6 +171,9 @@ class Problem:
 
     def minimize(self, expression: ca.SX | float, at: str | int | slice = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
+        self._check_open("minimize")
+        if name is not None and not isinstance(name, str):
+            raise ProblemError(f"minimize: name is {name!r}, expected a text that messages can call it by")
         name = name or f"cost {sum(each.kind is Kind.OBJECTIVE for each in self.terms) + 1}"
         expression = self.expression(name, expression)
         if expression.numel() != 1:
@@ -185,10 +196,13 @@ class Problem:
 
         at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index or a slice.
         """
-        if any(each.name == name for each in self.terms):
-            raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
+        self._check_open("constrain")
         if not isinstance(name, str):
             raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
+        if any(each.name == name for each in self.terms):
+            raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
+        if name.startswith(OURS):
+            raise ProblemError(f"constrain: '{name}' is what the rows of dynamics are called, expected another name")
         expression = self.expression(name, expression)
         rows = expression.numel()
         if compares(expression):
@@ -272,7 +286,15 @@ class Problem:
 
         if self.follows is not None:
             raise ProblemError(f"build: '{self.name}' follows '{self.follows.name}', expected the phase that is first")
-        return build(self, hessian, backend)
+        solver = build(self, hessian, backend)
+        self._close()
+        return solver
+
+    def _close(self) -> None:
+        """What is added from here on would not reach the solver."""
+        self.built = True
+        for link in self.links:
+            link.phase._close()
 
     # --- checks
 
@@ -284,19 +306,25 @@ class Problem:
             raise ProblemError(
                 f"state '{name}': on is a {type(on).__name__}, expected a robot, such as robot('iiwa14')"
             )
-        if size not in (None, on.nq):
+        if size is not None and not (isinstance(size, (int, np.integer)) and size == on.nq):
             raise ProblemError(
                 f"state '{name}': size is {size!r}, but a configuration of this robot has {on.nq} entries"
             )
         return Manifold(on.nq, on.q_units)
 
+    def _check_open(self, verb: str) -> None:
+        if self.built:
+            raise ProblemError(f"{verb}: '{self.name}' is built, and its solver would not know; say it before build()")
+
     def _check_name(self, kind: str, name: str) -> None:
+        self._check_open(kind)
         if not isinstance(name, str) or not name.isidentifier():
             raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
         if any(v.name == name for v in self._all()):
             raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
 
     def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
+        self._check_open(verb)
         if self.dynamics and discrete != self.discrete:
             raise ProblemError(f"{verb}: the dynamics are said by {'next' if self.discrete else 'derivative'} already")
         self.discrete = discrete
@@ -320,7 +348,7 @@ class Problem:
         """A column whose symbols are all this problem's."""
         try:
             expression = ca.vec(ca.SX(value))
-        except (TypeError, NotImplementedError):
+        except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, AttributeError):
             several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
             raise ProblemError(
                 f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}"
@@ -355,7 +383,10 @@ class Problem:
                 )
             stages = named[at]
         elif isinstance(at, slice):
-            stages = everything[at]
+            try:
+                stages = everything[at]
+            except (TypeError, ValueError):
+                raise ProblemError(f"'{name}': at is {at!r}, expected a slice of whole numbers") from None
         elif isinstance(at, (int, np.integer)) and -self.steps - 1 <= at <= self.steps:
             stages = [everything[at]]
         else:
@@ -371,12 +402,18 @@ class Problem:
         return stages
 
 
+def _said(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 def _check_seconds(name: str, value: object) -> None:
-    if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < np.inf):
-        raise ProblemError(f"Problem: {name} is {value!r}, expected a positive number of seconds")
+    if value is not None and not is_seconds(value):
+        raise ProblemError(f"Problem: {name} is {_said(value)}, expected a positive number of seconds")
 
 
 def _checked_size(kind: str, name: str, size: int) -> int:
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
-        raise ProblemError(f"{kind} '{name}': size is {size!r}, expected a whole number of at least 1")
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not whole or not 1 <= size <= MOST_ENTRIES:
+        raise ProblemError(f"{kind} '{name}': size is {_said(size)}, expected a whole number of at least 1")
     return int(size)

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import nodes_of
+from ...errors import ProblemError
 from .limits import Limits
 from .manifold import Manifold
 
@@ -26,6 +27,18 @@ class Free:
     guess: float
     lower: float = 1e-3
     upper: float = np.inf
+
+    def __post_init__(self) -> None:
+        for name in ("guess", "lower", "upper"):
+            value = getattr(self, name)
+            if not is_seconds(value) and not (name == "upper" and isinstance(value, float) and value == np.inf):
+                raise ProblemError(f"Free: {name} is {repr(value)[:60]}, expected a positive number of seconds")
+
+
+def is_seconds(value: object) -> bool:
+    """Whether something is a positive number that a float can hold."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and 0 < value <= 1e300  # type: ignore[operator]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,178 @@
+"""Statements, solves and settings made of junk: a sentence, or a right answer, and objects that work afterwards."""
+
+import warnings
+
+import casadi as ca
+import numpy as np
+import pytest
+from support.junk import fuzz, junk
+from support.ocp_problems import rest_to_rest
+from trisweep.ocp import Free, Problem, ProblemError, Settings
+
+JUNK = junk()
+
+
+def pick(rng, *good, share=0.5):
+    """One of the good values, or junk."""
+    if good and rng.random() > share:
+        return good[int(rng.integers(len(good)))]
+    return JUNK[int(rng.integers(len(JUNK)))]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def state_something(rng):
+    """A problem by a few verbs, each of them with an argument or two that may be anything."""
+    length = {"step": pick(rng, 0.1, 1, None)} if rng.random() < 0.5 else {}
+    if rng.random() < 0.3:
+        length["duration"] = pick(rng, 1.0, Free(1.0)) if rng.random() < 0.5 else Free(pick(rng, 1.0), pick(rng, 0.1))
+    ocp = Problem(steps=pick(rng, 3, 5, share=0.2), integrator=pick(rng, "euler", "rk4", share=0.2), **length)
+    x = ocp.state(
+        pick(rng, "x", share=0.2), pick(rng, 2, share=0.3), lower=pick(rng, None, -1), upper=pick(rng, None, 1)
+    )
+    u = ocp.control(pick(rng, "u", share=0.2), pick(rng, 1, share=0.3), lower=pick(rng, None, share=0.3))
+    p = ocp.parameter(pick(rng, "p", share=0.2), pick(rng, 1, share=0.3))
+    verb = int(rng.integers(6))
+    if verb == 0:
+        ocp.derivative(x=pick(rng, ca.vertcat(x[1], u)))
+    elif verb == 1:
+        ocp.next(x=pick(rng, x, 2 * x))
+    elif verb == 2:
+        ocp.minimize(pick(rng, u**2, p * u), at=pick(rng, "steps", 1), name=pick(rng, None, "cost"))
+    elif verb == 3:
+        sides = {side: pick(rng, 0, [1, 2]) for side in ("equals", "lower", "upper") if rng.random() < 0.5}
+        ocp.constrain(pick(rng, "c"), pick(rng, x, x[0] * p), at=pick(rng, "all", "end", 2), **sides)
+    elif verb == 4:
+        ocp.then(
+            pick(rng, Problem(steps=2), ocp), choose=pick(rng, (), ["x"]), **{pick(rng, "x", share=0): pick(rng, x)}
+        )
+    else:
+        ocp.state("q", on=pick(rng))
+    if rng.random() < 0.02:
+        ocp.build(hessian=pick(rng, "exact", share=0.9), backend=pick(rng, "native", share=0.9))
+
+
+def test_statements():
+    fuzz(2500, 1, state_something)
+
+
+@pytest.fixture(scope="module")
+def solver():
+    ocp, x, u = rest_to_rest()
+    p = ocp.parameter("p")
+    each = ocp.parameter("each", 2, per_stage=True)
+    ocp.constrain("push", u, upper=5 + 0 * 1, at="steps")
+    ocp.constrain("beside", x[0] - p - each[0], upper=50, at="end")
+    return ocp.build()
+
+
+def test_solves(solver):
+    expected = solver.solve(p=0.0, each=0.0)
+    assert expected.status == "solved"
+
+    def attempt(rng):
+        given = {"p": pick(rng, 0.0, share=0.4), "each": pick(rng, 0.0, np.zeros((21, 2)), share=0.4)}
+        if rng.random() < 0.1:
+            given[str(pick(rng, "q", share=0))] = pick(rng)
+        guess = pick(
+            rng, None, {"x": pick(rng)}, {"u": pick(rng), "x": np.zeros(2)}, expected, {"motion": pick(rng)}, share=0.2
+        )
+        warm = pick(rng, None, expected, share=0.1)
+        settings = pick(rng, None, Settings(iterations=20), share=0.1)
+        callback = pick(rng, None, share=0.05)
+        solution = solver.solve(guess, warm, settings, callback, **given)
+        if solution.solved:
+            assert max(solution.check().worst, 0) <= 1e-6
+            np.testing.assert_allclose(solution.objective, expected.objective, rtol=1e-6)
+
+    fuzz(1500, 2, attempt)
+    np.testing.assert_array_equal(solver.solve(p=0.0, each=0.0).x, expected.x)
+
+
+def test_settings():
+    names = ("tolerance", "iterations", "seconds", "initial_barrier", "barrier", "threads", "log")
+    ocp, _, _ = rest_to_rest()
+    solver = ocp.build()
+    good = {"iterations": 30, "threads": 1}
+    made = []
+
+    def attempt(rng):
+        chosen = {name: pick(rng) for name in names if rng.random() < 0.25}
+        settings = Settings(**chosen)
+        if settings.threads <= 2 and not settings.log and len(made) < 400:
+            made.append(settings)
+
+    fuzz(2500, 3, attempt)
+    assert len(made) > 20 and good
+    for settings in made:
+        solution = solver.solve(settings=settings)
+        assert solution.statistics.iterations <= min(settings.iterations, 1000)
+        if solution.solved and settings.tolerance <= 1e-6:
+            assert solution.residual.worst < 1e-3
+        assert solution.statistics.iterations or not solution.solved
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"initial_barrier": np.inf}, "initial_barrier is inf, expected a positive number of at most 1e\\+10"),
+        ({"initial_barrier": np.nan}, "initial_barrier is nan"),
+        ({"tolerance": np.inf}, "tolerance is inf, expected a positive number of at most 0.1"),
+        ({"tolerance": True}, "tolerance is True"),
+        ({"tolerance": "1e-8"}, "tolerance is '1e-8'"),
+        ({"iterations": 2**31}, "iterations is 2147483648, expected a number from 0 to 1000000000"),
+        ({"iterations": 3.0}, "iterations is 3.0"),
+        ({"seconds": -np.inf}, "seconds is -inf"),
+        ({"seconds": None}, "seconds is None"),
+    ],
+)
+def test_every_setting_is_checked(wrong, sentence):
+    with pytest.raises(ProblemError, match=sentence):
+        Settings(**wrong)
+
+
+def test_the_core_refuses_settings_that_would_never_end():
+    from trisweep.native import core
+
+    ocp, _, _ = rest_to_rest()
+    solver = ocp.build()
+    expected = solver.solve()
+    for name, value in [("initial_barrier", np.inf), ("tolerance", np.inf), ("tolerance", np.nan), ("iterations", -1)]:
+        settings = core.Settings()
+        setattr(settings, name, value)
+        with pytest.raises(ValueError, match="out of its range"):
+            solver.backend.core.solve(settings, None)
+    np.testing.assert_array_equal(solver.solve().x, expected.x)
+
+
+def test_a_statement_is_closed_by_build():
+    ocp, x, u = rest_to_rest()
+    solver = ocp.build()
+    before = solver.solve()
+    more = {
+        "state": lambda: ocp.state("more"),
+        "control": lambda: ocp.control("more"),
+        "parameter": lambda: ocp.parameter("more"),
+        "minimize": lambda: ocp.minimize(x[0] ** 2),
+        "constrain": lambda: ocp.constrain("more", x, lower=0),
+        "derivative": lambda: ocp.derivative(x=x),
+        "then": lambda: ocp.then(Problem(steps=2)),
+    }
+    for verb, add in more.items():
+        with pytest.raises(ProblemError, match=f"{verb}: 'motion' is built, and its solver would not know"):
+            add()
+    np.testing.assert_array_equal(solver.solve().x, before.x)
+    np.testing.assert_array_equal(ocp.build().solve().x, before.x)
+
+
+def test_names_of_the_dynamics_are_ours():
+    ocp, x, u = rest_to_rest()
+    with pytest.raises(ProblemError, match="'dynamics of x' is what the rows of dynamics are called"):
+        ocp.constrain("dynamics of x", x[0], upper=9)
+    ocp.constrain("dynamics", x[0], upper=9)
+    assert {"dynamics", "dynamics of x"} <= set(ocp.build().solve().constraints)

@@ -1,14 +1,14 @@
 """A robot as a cloud of spheres: where they are in many configurations at once, and how near to what.
 
-This is the arithmetic of checks: numbers only, whole arrays at a time, written apart from the expressions that the
-solver is given (`distance`).
+This is the arithmetic of checks: numbers only, by whole arrays or in the core (`native/src/paths/clearance.hpp`),
+written apart from the expressions that the solver is given (`distance`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ..algebra.arrays import rows
 from ..free.kinematics import body_poses
 from ..free.tree_motion import transforms
+from .block import HALF_SPACE
 from .clearance import Pair
 from .rounds import Round, spheres_of
 from .scene import Scene
@@ -117,22 +118,27 @@ class Cloud:
 
     def nearest(self, q: np.ndarray, scene: Scene) -> Nearest:
         """How near each configuration (count, nq) comes to the scene or to itself, and where."""
-        q = np.atleast_2d(q)
-        around = self.distances(q, scene).reshape(len(q), -1)
-        within = self.self_distances(q)
-        everything = np.hstack([around, within, np.full((len(q), 1), np.inf)])
-        at = everything.argmin(axis=1)
+        found = self.clearance(scene).nearest(np.ascontiguousarray(np.atleast_2d(q), dtype=float))
         names = list(scene)
 
-        def pair(k: int) -> Pair | None:
-            if k < around.shape[1]:
-                return Pair(self.parts[k // len(names)].link, names[k % len(names)])
-            if k - around.shape[1] == within.shape[1]:
+        def pair(sphere: int, other: int, itself: int) -> Pair | None:
+            if sphere < 0:
                 return None
-            first, second = self.sphere_pairs[k - around.shape[1]]
-            return Pair(self.parts[first].link, self.parts[second].link)
+            return Pair(self.parts[sphere].link, self.parts[other].link if itself else names[other])
 
-        return Nearest(everything[np.arange(len(q)), at], [pair(int(k)) for k in at])
+        return Nearest(found[:, 0].copy(), [pair(*row) for row in found[:, 1:].astype(int).tolist()])
+
+    def clearance(self, scene: Scene) -> Any:
+        """The core's `Clearance` of this robot in a scene; the code it calls lives as long as this cloud."""
+        from ...native import core
+
+        code = self.centres_function
+        moving, pairs = (self.bodies >= 0).astype(int).tolist(), self.sphere_pairs.tolist()
+        made = core.Clearance(
+            self.model.nq, code.lanes, code.address, code.sizes.work, self.radii.tolist(), moving, pairs
+        )
+        made.set_scene(np.ascontiguousarray(scene.blocks()))
+        return made
 
     def _joined(self, first: int, second: int) -> bool:
         parents = (*self.model.parents, -2)  # so that parents[-1], that of the world, is nobody
@@ -149,3 +155,30 @@ def points_to_blocks(points: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     over[:, cylinder, 1] = over[:, cylinder, 0].clip(max=0.0)
     outside = np.linalg.norm(over.clip(min=0.0), axis=2)
     return outside + over.max(axis=2).clip(max=0.0) - blocks[:, 15]
+
+
+def tangent_planes(points: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Half-spaces (count, 17) that hold blocks (count, 17) and touch them where points (count, 3) are nearest."""
+    R, half, cylinder = blocks[:, :9].reshape(-1, 3, 3), blocks[:, 12:15], blocks[:, 16] > 0
+    local = np.einsum("kij,ki->kj", R, points - blocks[:, 9:12])
+    away = np.where(local < 0, -1.0, 1.0)[:, :, None] * np.eye(3)  # how each of the reaches grows
+    reach = np.abs(local)
+    radial = np.hypot(local[:, 0], local[:, 1])
+    outward = np.where(radial[:, None] > 0, local[:, :2] / np.where(radial > 0, radial, 1.0)[:, None], [1.0, 0.0])
+    away[cylinder, 0, :2], reach[cylinder, 0], reach[cylinder, 1] = outward[cylinder], radial[cylinder], -np.inf
+    over = reach - half
+    weights = over.clip(min=0.0)
+    inside = ~(weights > 0).any(axis=1)
+    weights[inside] = np.eye(3)[over[inside].argmax(axis=1)]
+    normal = np.einsum("ka,kax->kx", weights, away)
+    length = np.linalg.norm(normal, axis=1)
+    depth = np.where(inside, over.max(axis=1), length) - blocks[:, 15]
+    normal = np.einsum("kij,kj->ki", R, normal / length[:, None])
+    other = np.eye(3)[np.abs(normal).argmin(axis=1)]
+    x = np.cross(other, normal)
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    planes = np.zeros_like(blocks)
+    planes[:, :9] = np.stack([x, np.cross(normal, x), normal], axis=2).reshape(-1, 9)
+    planes[:, 9:12] = points - (depth + HALF_SPACE)[:, None] * normal
+    planes[:, 12:15] = HALF_SPACE
+    return planes

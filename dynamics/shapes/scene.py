@@ -62,7 +62,7 @@ class Scene:
         rotation = np.linalg.qr(np.column_stack([n, np.eye(3)]))[0][:, [1, 2, 0]]
         rotation[:, 2] = n
         rotation[:, 0] *= np.sign(np.linalg.det(rotation))
-        return self._put(name, "box", (2 * HALF_SPACE,) * 3, placement(rotation, p - HALF_SPACE * n))
+        return self.put(name, "box", (2 * HALF_SPACE,) * 3, placement(rotation, p - HALF_SPACE * n))
 
     def height_map(self, name: str, heights: ArrayLike, cell: float, position: ArrayLike = (0.0, 0.0, 0.0)) -> Scene:
         """Add ground of heights (rows along x, columns along y) on square cells, one column of ground a cell: it is
@@ -132,9 +132,9 @@ class Scene:
 
     def _add(self, name: str, kind: str, size: tuple[float, ...], position: ArrayLike, rpy: ArrayLike) -> Scene:
         R = from_rpy(_vector(f"obstacle '{name}': rpy", rpy))
-        return self._put(name, kind, size, placement(R, _vector(f"obstacle '{name}': position", position)))
+        return self.put(name, kind, size, placement(R, _vector(f"obstacle '{name}': position", position)))
 
-    def _put(self, name: str, kind: str, size: tuple[float, ...], where: Transform) -> Scene:
+    def put(self, name: str, kind: str, size: tuple[float, ...], where: Transform) -> Scene:
         if not isinstance(name, str) or not name or name in self.obstacles:
             raise ModelError(f"obstacle {name!r}: expected a name that is not taken; move puts one elsewhere")
         self.obstacles[name] = checked_shape(f"obstacle '{name}'", Shape(kind, size, "universe", where))

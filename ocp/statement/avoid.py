@@ -21,6 +21,7 @@ from ...dynamics.algebra.spatial import Transform
 from ...dynamics.free.kinematics import body_poses
 from ...dynamics.free.tree_motion import transforms
 from ...dynamics.shapes.block import BLOCK, FAR_AWAY
+from ...dynamics.shapes.cloud import tangent_planes
 from ...dynamics.shapes.distance import point_to_block
 from ...errors import ProblemError
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 PLACE = BLOCK + 4  # a block, a sphere's centre on its body, and its radius with the margin
 TOUCH = 7  # two spheres' centres on their bodies, and their radii with the margin
+KEPT = 0.9  # of the clearance that a motion has is asked of the next one
 CROWD = 0.03  # m: how much nearer a second sphere must be than another obstacle to be put in before it
 
 
@@ -57,28 +59,65 @@ class Avoidance:
             found[f"{self.name}_touches"] = self._touches(q, margin)
         return found
 
+    def planes(
+        self, q: ArrayLike, scene: Scene, margin: ArrayLike, wanted: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """The same with a half-space in the place of every obstacle, the one that touches it where a sphere is nearest
+        at q (stages, nq): a motion that is free stays on its side of thin obstacles.
+
+        margin: m, of each stage (stages,); where q itself has less, `KEPT` of that, so that q meets all rows.
+        wanted: (stages, spheres, obstacles), pairs that are put in before others.
+        """
+        q = np.atleast_2d(np.asarray(q, dtype=float))
+        asked = np.broadcast_to(np.asarray(margin, dtype=float), (len(q),))[:, None]
+        found = {}
+        if self.places:
+            numbers, part, apart = self._filled(scene, q, wanted)
+            kept = np.where(apart < 0, 0.0, np.minimum(asked, KEPT * apart))
+            centres = np.take_along_axis(self.cloud.centres(q), part[..., None], axis=1)
+            shape = numbers[..., :BLOCK].shape
+            numbers[..., :BLOCK] = tangent_planes(
+                centres.reshape(-1, 3), numbers[..., :BLOCK].reshape(-1, BLOCK)
+            ).reshape(shape)
+            numbers[..., BLOCK + 3] = self.cloud.radii[part] + kept
+            found[f"{self.name}_places"] = numbers.reshape(len(q), -1)
+        if self.touches:
+            found[f"{self.name}_touches"] = self._touches(q, asked[:, 0], KEPT)
+        return found
+
     def _places(self, scene: Scene, q: np.ndarray, margin: np.ndarray) -> np.ndarray:
+        numbers, part, _ = self._filled(scene, q, None)
+        numbers[..., BLOCK + 3] = self.cloud.radii[part] + margin[:, None]
+        return numbers.reshape(len(q), -1)
+
+    def _filled(
+        self, scene: Scene, q: np.ndarray, wanted: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The places of every stage with the nearest pairs in them, without radii yet; their spheres and distances."""
         numbers = np.zeros((len(q), len(self.places), PLACE))
         numbers[..., :BLOCK] = FAR_AWAY
+        part = np.array([[np.flatnonzero(self.cloud.bodies == body)[0] for body in self.places]] * len(q))
+        near_by = np.full(part.shape, 1.0)
         if not len(scene):
-            return numbers.reshape(len(q), -1)
+            return numbers, part, near_by
         blocks, apart = scene.blocks(), self.cloud.distances(q, scene)
+        first = apart if wanted is None else apart - wanted
         at = 0
         for body in dict.fromkeys(self.places):
             spheres = np.flatnonzero(self.cloud.bodies == body)
-            near = apart[:, spheres]
-            crowded = near + CROWD * near.argsort(axis=1).argsort(axis=1)
+            near = first[:, spheres]
+            crowded = (near + CROWD * near.argsort(axis=1).argsort(axis=1)).reshape(len(q), -1)
             count = self.places.count(body)
-            chosen = crowded.reshape(len(q), -1).argsort(axis=1)[:, :count]
-            part, obstacle = spheres[chosen // len(scene)], chosen % len(scene)
+            chosen = crowded.argsort(axis=1)[:, :count]
             filled = slice(at, at + chosen.shape[1])
-            numbers[:, filled, :BLOCK] = blocks[obstacle]
-            numbers[:, filled, BLOCK : BLOCK + 3] = self._centres[part]
-            numbers[:, filled, BLOCK + 3] = self.cloud.radii[part] + margin[:, None]
+            part[:, filled] = spheres[chosen // len(scene)]
+            near_by[:, filled] = np.take_along_axis(apart[:, spheres].reshape(len(q), -1), chosen, axis=1)
+            numbers[:, filled, :BLOCK] = blocks[chosen % len(scene)]
             at += count
-        return numbers.reshape(len(q), -1)
+        numbers[..., BLOCK : BLOCK + 3] = self._centres[part]
+        return numbers, part, near_by
 
-    def _touches(self, q: np.ndarray, margin: np.ndarray) -> np.ndarray:
+    def _touches(self, q: np.ndarray, margin: np.ndarray, share: float = np.inf) -> np.ndarray:
         apart, (first, second) = self.cloud.self_distances(q), self.cloud.sphere_pairs.T
         numbers = np.zeros((len(q), len(self.touches), TOUCH))
         bodies = np.sort(self.cloud.bodies[self.cloud.sphere_pairs], axis=1)
@@ -89,7 +128,9 @@ class Avoidance:
             turned = self.cloud.bodies[ends[:, 0]] != pair[0]
             ends[turned] = ends[turned][:, ::-1]
             numbers[:, row, :6] = self._centres[ends].reshape(-1, 6)
-            numbers[:, row, 6] = self.cloud.radii[ends].sum(axis=1) + margin
+            least = apart[np.arange(len(q)), nearest]
+            kept = np.where(least < 0, 0.0, np.minimum(margin, share * least)) if share < np.inf else margin
+            numbers[:, row, 6] = self.cloud.radii[ends].sum(axis=1) + kept
         return numbers.reshape(len(q), -1)
 
     @property
@@ -121,7 +162,7 @@ def avoid(problem: Problem, scene: Scene, robot: Cloud, q: ca.SX, margin: float,
 
 def places_on(spheres: int) -> int:
     """How many places a body of so many spheres has."""
-    return int(np.clip(np.ceil(spheres / 4), 2, 6))
+    return int(np.clip(np.ceil(spheres / 3), 3, 8))
 
 
 def _to_block(pose: Transform, numbers: ca.SX) -> ca.SX:

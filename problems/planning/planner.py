@@ -2,10 +2,11 @@
 
     plan = ts.plan(arm, start, goal, scene)
 
-Seeds are motions along paths: straight, then one by a geometric search. Each is made time-optimal by the interior
-point, checked at ten times the density, and where the check finds a pair that the rows did not have, or something
-between two stages, solved again with what was found. Small excesses over a limit between stages are met by going
-slower.
+Seeds are motions along paths: straight where that way is free, else by geometric searches. Each is made time-optimal by
+the interior point between half-spaces that touch the obstacles (Schulman et al. 2014 linearise distances; these rows
+hold the motion on the free side), checked at ten times the density, and solved again about what was found: with
+obstacles touched elsewhere if it passed, with the pairs that it hit if it did not. Limits that are exceeded between the
+stages are met by going slower.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Cloud, Model, Scene
+from ...dynamics.shapes.paths import find_path
 from ...errors import ProblemError
 from ...ocp import Settings, Solution
-from .check import Check, check
+from .check import DENSITY, Check, check
 from .inverse_kinematics import ToolGoal, configurations
 from .limits import FilledLimits, Limits
 from .plan import Attempt, Plan
@@ -30,7 +32,11 @@ from .statement import MotionProblem, motion_problem
 from .trajectory import ArmMotion, along
 
 ROUNDS = 4  # solves of one seed, each with what the check of the last one found
-SLOWEST = 1.1  # a motion may be slowed by this much to meet its limits between the stages
+SEARCH = 50000  # iterations of a search for a path
+SHARE = 0.9  # of the ends' own clearance is asked for there,
+OPENING = 0.003  # and so much more at each stage away from them, m
+ENOUGH = 0.98  # a round that does not shorten the motion to this is the last one
+SLOWEST = 1.5  # a motion may be slowed by this much to meet its limits between the stages
 SETTINGS = Settings(tolerance=1e-4, iterations=150, initial_barrier=1e-2)
 
 
@@ -41,7 +47,7 @@ def plan(
     scene: Scene | None = None,
     limits: Limits | None = None,
     margin: float = 0.01,
-    steps: int = 32,
+    steps: int = 40,
     seeds: int = 6,
     path: ArrayLike | None = None,
     seed: int = 0,
@@ -164,60 +170,90 @@ class Planner:
         """Paths (points, nq) to begin with, and what they are called."""
         if path is not None:
             yield "the given path", np.vstack([start, np.atleast_2d(np.asarray(path, dtype=float))[1:-1], goal])
-        yield "straight", np.array([start, goal])
-        rng = np.random.default_rng(seed)
-        for number in range(seeds - 1):
-            yield (
-                f"through random point {number + 1}",
-                np.array([start, self.stated.cloud.model.random_configuration(rng), goal]),
-            )
+        cloud, margin = self.stated.cloud, float(self._margins(start, goal, scene).min())
+        for number in range(seeds):
+            found, taken = find_path(cloud, scene, start, goal, margin * (1 + number % 2), SEARCH, seed + number)
+            if len(found):
+                yield (f"a path after {taken} tries" if taken else "straight"), found
+            elif number == 0:
+                yield "straight, for no path was found", np.array([start, goal])
+            if not taken:
+                break  # the straight way is free, and other seeds would find it again
+
+    def _margins(self, start: np.ndarray, goal: np.ndarray, scene: Scene) -> np.ndarray:
+        """The margin of each stage, m: less near ends that are closer to something than the margin."""
+        ends = SHARE * self.stated.cloud.nearest(np.array([start, goal]), scene).distance
+        k = np.arange(self.stated.steps + 1)
+        opening = np.minimum(ends[0] + OPENING * k, ends[1] + OPENING * k[::-1])
+        return np.minimum(self.stated.avoidance.margin, opening)
 
     def _motion(
         self, start: np.ndarray, goal: np.ndarray, way: np.ndarray, scene: Scene
     ) -> tuple[ArmMotion, Solution, Check | None, str]:
-        """The best motion near a path, checked; the check is None where there is none."""
+        """The best motion near a path, checked; the check is None where there is none.
+
+        Every round the rows are half-spaces about the last motion that was free, so that none is lost; a motion that
+        passed is a better one to be near.
+        """
         stated, limits = self.stated, self.stated.limits
-        motion = along(way, stated.steps, limits.velocity, limits.acceleration)
-        extra = np.zeros(stated.steps + 1)
-        outcome = ""
-        for number in range(ROUNDS):
-            solution = self._solve(motion, start, goal, scene, extra)
+        reference = along(way, stated.steps, limits.velocity, limits.acceleration)
+        margins = self._margins(start, goal, scene)
+        wanted: np.ndarray | None = None
+        guess, best, outcome = reference, None, ""
+        for _ in range(ROUNDS):
+            near = stated.avoidance.planes(reference.q, scene, margins, wanted)
+            solution = self._solve(guess, start, goal, near)
             found = _motion_of(solution)
-            if solution.status != "solved" and (number == 0 or solution.status == "infeasible"):
-                outcome = f"solver: {solution.status}"
-                if number:
-                    return found, solution, None, outcome
             checked = check(found, stated.cloud, scene, limits)
             if checked.clearance >= 0 and not checked.within_limits:
                 found, checked = self._slowed(found, checked, scene)
             if checked.passed:
-                return found, solution, checked, "found"
-            outcome = outcome or str(checked)
+                better = best is None or found.duration < ENOUGH * best[0].duration
+                if best is None or found.duration < best[0].duration:
+                    best = found, solution, checked, "found"
+                if not better or solution.status != "solved":
+                    break
+                reference = guess = found
+                continue
+            outcome = str(checked) if solution.status == "solved" else f"solver: {solution.status}; {checked}"
+            if best is not None:
+                break
             depths = np.minimum(checked.distances, 0.0)[:-1].reshape(stated.steps, -1).min(axis=1)
             between = -np.minimum(np.concatenate([depths, [0.0]]), np.concatenate([[0.0], depths]))
-            extra = extra + np.where(between > 0, between + stated.avoidance.margin / 2, 0.0)
-            extra[[0, -1]] = 0.0
-            motion = found
-        return found, solution, None, outcome
+            margins = margins + np.where(between > 0, between + stated.avoidance.margin / 2, 0.0)
+            wanted = (stated.cloud.distances(found.q, scene) < 0) | (False if wanted is None else wanted)
+            guess = found if solution.status == "solved" else reference
+        return best or (found, solution, None, outcome)
 
-    def _solve(
-        self, motion: ArmMotion, start: np.ndarray, goal: np.ndarray, scene: Scene, extra: np.ndarray
-    ) -> Solution:
-        avoidance = self.stated.avoidance
-        near: dict[str, Any] = {**avoidance.values(motion.q, scene, extra)}
+    def _solve(self, motion: ArmMotion, start: np.ndarray, goal: np.ndarray, near: dict[str, np.ndarray]) -> Solution:
         guess: dict[str, Any] = {"q": motion.q, "v": motion.v, "a": motion.a, "duration": motion.duration}
         if self.stated.smooth:
             guess["jerk"] = motion.jerk
-        return self.stated.solver.solve(guess=guess, settings=SETTINGS, start=start, goal=goal, **near)
+        numbers: dict[str, Any] = {"start": start, "goal": goal, **near}
+        return self.stated.solver.solve(guess=guess, settings=SETTINGS, **numbers)
 
     def _slowed(self, motion: ArmMotion, checked: Check, scene: Scene) -> tuple[ArmMotion, Check]:
-        """A motion within its limits, by going slower, where a little is enough."""
-        for factor in np.linspace(1.0, SLOWEST, 11)[1:]:
-            slower = motion.slower(float(factor))
-            again = check(slower, self.stated.cloud, scene, self.stated.limits)
-            if again.within_limits:
-                return slower, again
-        return motion, checked
+        """A motion within its limits, by going slower, where a little is enough. Slower by s, what a torque has beyond
+        gravity's falls by s^2.
+        """
+        model, limits = self.stated.cloud.model, self.stated.limits
+        _, q, v, a = motion.sample(DENSITY)
+        held = model.compiled.inverse_dynamics(q, 0 * v, 0 * a)
+        moving = model.compiled.inverse_dynamics(q, v, a) - held
+        room = np.where(moving > 0, limits.torque - held, limits.torque + held)
+        if (room <= 0).any():
+            return motion, checked
+        shares = (
+            checked.velocity,
+            checked.acceleration**0.5,
+            checked.jerk ** (1 / 3),
+            (abs(moving) / room).max() ** 0.5,
+        )
+        factor = 1.001 * max(1.0, *shares)
+        if factor > SLOWEST:
+            return motion, checked
+        slower = motion.slower(factor)
+        return slower, check(slower, self.stated.cloud, scene, limits)
 
 
 def _motion_of(solution: Solution) -> ArmMotion:

@@ -1,16 +1,20 @@
 """Shapes, scenes and distances, against coal and against differences."""
 
+import itertools
+
 import casadi as ca
 import numpy as np
 import pytest
 from trisweep.dynamics import Cloud, ModelBuilder, ModelError, Scene, Shape, distances, load_urdf, pairs
 from trisweep.dynamics.algebra.spatial import placement
 from trisweep.dynamics.shapes.block import block
-from trisweep.dynamics.shapes.cloud import points_to_blocks
+from trisweep.dynamics.shapes.cloud import points_to_blocks, tangent_planes
 from trisweep.dynamics.shapes.distance import point_to_block, segment_to_block
+from trisweep.dynamics.shapes.paths import find_path
 from trisweep.dynamics.shapes.rounds import rounds_of, spheres_of
 from trisweep.dynamics.shapes.scene import WORLD
 from trisweep.native import compile_function
+from trisweep.problems.mechanisms.capsule_arm import capsule_arm
 from trisweep.problems.robot import robot
 
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3}
@@ -217,3 +221,64 @@ def test_a_mesh_is_held_by_its_spheres(tmp_path):
     assert 4 <= len(parts) <= 8 and max(part.radius for part in parts) < 0.12
     apart = [np.linalg.norm(mesh.sample(5000, seed=1) - np.ravel(part.a), axis=1) - part.radius for part in parts]
     assert (np.min(apart, axis=0) <= 0).all()
+
+
+def crowded(rng):
+    scene = Scene()
+    for k in range(3):
+        for kind in SIZES:
+            scene.obstacles[f"{kind} {k}"] = random_shape(kind, rng)
+    return scene
+
+
+def test_the_core_finds_the_nearest_of_all_pairs():
+    arm, rng = robot("iiwa14"), np.random.default_rng(5)
+    cloud, scene = Cloud(arm), crowded(rng)
+    q = np.array([arm.random_configuration(rng) for _ in range(101)])
+    around, within = cloud.distances(q, scene), cloud.self_distances(q)
+    expected = np.minimum(around.reshape(len(q), -1).min(axis=1), within.min(axis=1))
+    found = cloud.nearest(q, scene)
+    np.testing.assert_allclose(found.distance, expected, atol=1e-12)
+    links = [part.link for part in cloud.parts]
+    for k, pair in enumerate(found.pairs):
+        sphere, obstacle = np.unravel_index(around[k].argmin(), around[k].shape)
+        if around[k].min() < within[k].min():
+            assert pair == (links[sphere], list(scene)[obstacle])
+        else:
+            assert pair in cloud.link_pairs
+    empty = cloud.nearest(q[:1], Scene())
+    np.testing.assert_allclose(empty.distance, within[:1].min(axis=1), atol=1e-12)
+
+
+def test_half_spaces_hold_their_blocks_and_touch_them_at_the_nearest_point():
+    rng = np.random.default_rng(6)
+    for kind in SIZES:
+        numbers = np.array([np.ravel(block(random_shape(kind, rng), WORLD)) for _ in range(100)])
+        points, others = rng.uniform(-1.2, 1.2, (100, 3)), rng.uniform(-1.5, 1.5, (500, 3))
+        planes = tangent_planes(points, numbers)
+        for point, one, plane in zip(points, numbers, planes):
+            apart = points_to_blocks(point[None], one[None])
+            np.testing.assert_allclose(points_to_blocks(point[None], plane[None]), apart, atol=1e-9)
+            assert (points_to_blocks(others, plane[None]) <= points_to_blocks(others, one[None]) + 1e-9)[
+                points_to_blocks(others, one[None]) > 0
+            ].all()
+
+
+def test_paths_are_free_and_the_same_for_the_same_seed():
+    arm = capsule_arm()
+    cloud = Cloud(arm)
+    scene = Scene().box("wall", (0.6, 0.02, 0.5), (0.5, 0, 0.25)).box("shelf", (0.4, 0.4, 0.02), (0.6, 0.4, 0.75))
+    start, goal = np.array([-0.8, 1.2, 0, 0.6, 0, 0.3]), np.array([0.8, 1.2, 0, 0.6, 0, 0.3])
+    path, tries = find_path(cloud, scene, start, goal, margin=0.01, seed=3)
+    assert tries > 0 and len(path) > 2
+    np.testing.assert_array_equal(path[[0, -1]], [start, goal])
+    for a, b in itertools.pairwise(path):
+        way = a + (b - a) * np.linspace(0, 1, 400)[:, None]
+        assert cloud.nearest(way, scene).distance.min() > 0
+    again, _ = find_path(cloud, scene, start, goal, margin=0.01, seed=3)
+    np.testing.assert_array_equal(path, again)
+    straight, tries = find_path(cloud, Scene(), start, goal)
+    assert tries == 0 and len(straight) == 2
+    blocked = Scene().box("around the tool", (0.3, 0.3, 0.3), tuple(arm.link_pose(goal, "tool")[1]))
+    none, tries = find_path(cloud, blocked, start, goal, iterations=300)
+    assert none.shape == (0, 6) and tries == 300

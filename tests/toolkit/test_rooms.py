@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "drawing": {"matplotlib", "plotly"},
     "dynamics": {"casadi", "mujoco", "rich", "trimesh", "yaml", "riccati", "adjoint", "native", "drawing"},
     "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
-    "problems": {"casadi", "pinocchio", "riccati", "adjoint", "native", "dynamics", "ocp"},
+    "problems": {"casadi", "coal", "pinocchio", "yaml", "riccati", "adjoint", "native", "dynamics", "ocp"},
     "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
 }
 # Allowed under `if TYPE_CHECKING:` only: the names of data that is handed over, of figures that come back.

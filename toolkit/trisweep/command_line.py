@@ -24,6 +24,13 @@ def main(arguments: list[str] | None = None) -> int:
     ready.add_argument("--plot", type=Path, metavar="FILE", help="draw the solution to an image file")
     ready.add_argument("--log", action="store_true", help="print the table of iterations")
     ready.set_defaults(run=lambda options: solve(options.name, options.plot, options.log))
+    benches = commands.add_parser("bench", help="run a benchmark").add_subparsers(dest="bench", required=True)
+    arms = benches.add_parser("arms", help="plan the motions of MotionBenchMaker's problems (fetched by pip)")
+    arms.add_argument("--robot", default="panda", help="panda (default), ur5 or fetch")
+    arms.add_argument("--set", nargs="*", dest="sets", metavar="SET", help="such as table_pick (default: all)")
+    arms.add_argument("--count", type=int, default=100, help="problems of each set (default: 100, all)")
+    arms.add_argument("--csv", type=Path, metavar="FILE", help="write a line a problem")
+    arms.set_defaults(run=lambda options: bench_arms(options.robot, options.sets, options.count, options.csv))
     options = parser.parse_args(arguments)
     try:
         code = options.run(options)
@@ -47,6 +54,21 @@ def demo(output: Path) -> int:
     solution.animate(page)
     print(f"\npicture: {picture}\nmotion:  {page}")
     return 0 if solution.solved else 1
+
+
+def bench_arms(robot: str, sets: list[str] | None, count: int, table: Path | None) -> int:
+    """Plan the problems of the sets, and say how it went."""
+    from .errors import TrisweepError
+    from .problems.planning.board import SETS, board, write_csv
+
+    try:
+        entries = board(robot, sets or SETS, count)
+    except TrisweepError as error:
+        print(f"trisweep: {error}", file=sys.stderr)
+        return 2
+    if table is not None:
+        write_csv(table, entries)
+    return 0 if all(entry.solved for entry in entries) else 1
 
 
 def list_problems() -> int:

@@ -7,6 +7,10 @@
 #include "kernels/peak.hpp"
 #include "kernels/processor.hpp"
 
+namespace trisweep {
+void bind_paths(nb::module_& m);
+}
+
 NB_MODULE(TRISWEEP_CORE, m) {
     nb::set_leak_warnings(false);  // a script may end while a daemon thread is still solving
     m.def(
@@ -23,6 +27,7 @@ NB_MODULE(TRISWEEP_CORE, m) {
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
     trisweep::bind_riccati(m);
+    trisweep::bind_paths(m);
     trisweep::bind_solver(m);
     trisweep::bind_batch(m);
 }

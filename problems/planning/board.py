@@ -1,0 +1,148 @@
+"""The board of arm planning: sets of problems, each plan judged by coal, and a table of how it went."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from ...dynamics import Cloud, Model, Scene
+from .limits import Limits
+from .motion_bench import SETS, Question, questions, sphere_robot
+from .plan import Plan
+from .planner import planner
+from .trajectory import ArmMotion
+
+# What the makers state, rad/s^2; other robots have the default of `Limits`.
+ACCELERATION = {"panda": (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)}
+DENSITY = 10
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How one problem went. seconds: by the wall and of the processor; judged: m, the clearance that coal found."""
+
+    set: str
+    number: int
+    status: str
+    reason: str
+    seconds: float
+    processor_seconds: float
+    duration: float
+    iterations: int
+    attempts: int
+    clearance: float
+    judged: float
+    torque: float
+
+    @property
+    def solved(self) -> bool:
+        """Found, within limits, and free in coal's eyes."""
+        return self.status == "found" and self.judged >= 0
+
+
+def board(
+    robot: str,
+    sets: Iterable[str],
+    count: int,
+    margin: float = 0.01,
+    steps: int = 40,
+    say: Callable[[str], None] = print,
+) -> list[Entry]:
+    """Plan the first `count` problems of the sets, saying how each set went."""
+    model = sphere_robot(robot)
+    asked = planner(model, Limits(acceleration=ACCELERATION.get(robot)), margin, steps)
+    entries: list[Entry] = []
+    for name in sets:
+        begin, of_set = perf_counter(), []
+        for question in questions(model, robot, name, count):
+            since = process_time()
+            plan = asked.plan(question.start, question.goal, question.scene, 6, None, 0)
+            of_set.append(_entry(question, plan, process_time() - since, asked.stated.cloud))
+        entries += of_set
+        say(f"{row(name, of_set)}   ({perf_counter() - begin:.0f} s)")
+    say(row("all", entries))
+    return entries
+
+
+def row(name: str, entries: list[Entry]) -> str:
+    """A line of the table."""
+    solved = [entry for entry in entries if entry.solved]
+    hit = sum(entry.status == "found" and entry.judged < 0 for entry in entries)
+    wall, own, duration = (
+        np.percentile([getattr(entry, part) for entry in solved] or [np.nan], [50, 95])
+        for part in ("seconds", "processor_seconds", "duration")
+    )
+    return (
+        f"{name:<18} {len(solved):4d} of {len(entries):<4d} hit {hit:<3d} "
+        f"wall ms {wall[0] * 1e3:6.0f} {wall[1] * 1e3:6.0f}   "
+        f"processor ms {own[0] * 1e3:5.0f} {own[1] * 1e3:6.0f}   motion s {duration[0]:.2f} {duration[1]:.2f}"
+    )
+
+
+def write_csv(path: Path, entries: list[Entry]) -> None:
+    """One line a problem."""
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(asdict(entries[0])) if entries else [])
+        writer.writeheader()
+        writer.writerows(asdict(entry) for entry in entries)
+
+
+def judge(model: Model, motion: ArmMotion, scene: Scene, cloud: Cloud, density: int = DENSITY) -> float:
+    """The smallest distance, m, that coal finds along a motion between the robot's spheres and the scene, and between
+    the spheres of links that can touch.
+    """
+    import coal
+
+    kinds: dict[str, Any] = {"sphere": coal.Sphere, "box": coal.Box, "cylinder": coal.Cylinder, "capsule": coal.Capsule}
+    around = [
+        (kinds[each.kind](*each.size), coal.Transform3s(np.asarray(each.placement.R), np.ravel(each.placement.p)))
+        for each in scene.obstacles.values()
+    ]
+    balls = [coal.Sphere(float(radius)) for radius in cloud.radii]
+    request, smallest = coal.DistanceRequest(), np.inf
+    bounds = np.array([np.linalg.norm(_half(each.kind, each.size)) for each in scene.obstacles.values()])
+    places = np.array([np.ravel(each.placement.p) for each in scene.obstacles.values()]).reshape(-1, 3)
+    pairs = cloud.sphere_pairs
+    for centres in cloud.centres(motion.sample(density)[1]):
+        far = np.linalg.norm(centres[:, None] - places, axis=2) - bounds - cloud.radii[:, None]
+        for i, k in zip(*np.nonzero((far < min(smallest, 0.2)) & (cloud.bodies >= 0)[:, None])):
+            pose = coal.Transform3s(np.eye(3), centres[i])
+            smallest = min(smallest, coal.distance(balls[i], pose, *around[k], request, coal.DistanceResult()))
+        if len(pairs):
+            apart = np.linalg.norm(centres[pairs[:, 0]] - centres[pairs[:, 1]], axis=1)
+            smallest = min(smallest, float((apart - cloud.radii[pairs].sum(axis=1)).min()))
+    return float(smallest)
+
+
+def _half(kind: str, size: tuple[float, ...]) -> np.ndarray:
+    """Half the sides of a box about a shape."""
+    if kind == "box":
+        return np.array(size) / 2
+    return np.array([size[0], size[0], size[0] if kind == "sphere" else size[0] + size[1] / 2])
+
+
+def _entry(question: Question, plan: Plan, seconds: float, cloud: Cloud) -> Entry:
+    judged = np.nan if plan.motion is None else judge(plan.model, plan.motion, plan.scene, cloud)
+    return Entry(
+        set=question.set,
+        number=question.number,
+        status=plan.status,
+        reason=plan.reason,
+        seconds=plan.seconds,
+        processor_seconds=seconds,
+        duration=plan.duration,
+        iterations=sum(each.iterations for each in plan.attempts),
+        attempts=len(plan.attempts),
+        clearance=np.nan if plan.check is None else plan.check.clearance,
+        judged=judged,
+        torque=np.nan if plan.check is None else plan.check.torque,
+    )
+
+
+__all__ = ["SETS", "Entry", "board", "judge", "row", "write_csv"]

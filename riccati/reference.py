@@ -23,6 +23,9 @@ from .problem import Array, LQProblem
 
 # A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
 RANK_TOLERANCE = 1e-10
+# A control whose entry in a row has cancelled to less than this share of its terms would need large gains to meet the
+# row: the row is passed on instead, without the entry, to be met further up. If it is met nowhere, the pivot is taken.
+COMFORTABLE_PIVOT = 1e-6
 # Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
 ROW_ROUNDING = 1e-14
 # A row of the equalities is violated when its residual is above the first share of its terms plus the second share, for
@@ -45,6 +48,7 @@ class Elimination:
     H1: the rows of H at u1, columns (u1, y)
     K, Z: Cholesky factor of the Hessian of u2, and Z = S K^-T
     P, Gx: cost-to-go, and rows left on x, scaled to a largest entry of 1
+    declined: whether a row was passed on though a control had a small pivot in it
     """
 
     nu: int
@@ -61,6 +65,7 @@ class Elimination:
     P: Array
     Gx: Array
     scale: Array
+    declined: bool
     memory: tuple[NDArray[np.floating], Array, Array] = field(init=False, repr=False)
 
     def reduce(self, h: Array, g: Array) -> tuple[Array, Array]:
@@ -100,17 +105,17 @@ class Elimination:
         return full
 
 
-def eliminate(H: Array, G: Array, G_size: Array, nu: int, diagonal: Array) -> Elimination:
+def eliminate(H: Array, G: Array, G_size: Array, nu: int, diagonal: Array, smallest: float) -> Elimination:
     """Eliminate the first nu variables of z. G_size: (rows, 2), the size of each row's terms in u and in x.
 
-    diagonal: (nu,), the size of the terms summed into the diagonal of H.
+    diagonal: (nu,), the size of the terms summed into the diagonal of H. smallest: pivot of a control, as a share.
     """
     G, size = G.copy(), G_size.copy()
     m, n = G.shape
     rows, columns = np.arange(m), np.arange(n)
     L = np.eye(m)
-    rank = _pivot(G, size, L, rows, columns, 0, slice(0, nu), 0)
-    total = _pivot(G, size, L, rows, columns, rank, slice(nu, n), 1)
+    rank, declined = _pivot(G, size, L, rows, columns, 0, slice(0, nu), 0, smallest)
+    total, _ = _pivot(G, size, L, rows, columns, rank, slice(nu, n), 1, RANK_TOLERANCE)
     U1 = np.triu(G[:rank, :rank])
     Y = np.linalg.solve(U1, np.hstack([G[:rank, rank:nu], G[:rank, nu:][:, np.argsort(columns[nu:])]]))
     pivots = columns[:rank]
@@ -125,7 +130,7 @@ def eliminate(H: Array, G: Array, G_size: Array, nu: int, diagonal: Array) -> El
     Gx = G[rank:total, nu:][:, np.argsort(columns[nu:])]
     scale = 1.0 / np.abs(Gx).max(1, initial=0.0)
     H1 = np.hstack([H11, H1y])
-    return Elimination(nu, rank, rows, L, U1, Y, pivots, rest, H1, K, Z, P, scale[:, None] * Gx, scale)
+    return Elimination(nu, rank, rows, L, U1, Y, pivots, rest, H1, K, Z, P, scale[:, None] * Gx, scale, declined)
 
 
 def _pivot(
@@ -137,10 +142,12 @@ def _pivot(
     first: int,
     block: slice[int, int, None],
     part: int,
-) -> int:
+    smallest: float,
+) -> tuple[int, bool]:
     """Gauss elimination of the rows from `first` on, pivots sought among all of them and the columns of `block`.
 
-    Returns the number of eliminated rows. A row's entries are judged by its size in this part of the columns.
+    Returns the number of eliminated rows, and whether a pivot was left that is not noise but below `smallest`. A row's
+    entries are judged by its size in this part of the columns.
     """
     step, m = first, len(G)
     for column in range(block.start, block.stop):
@@ -149,8 +156,8 @@ def _pivot(
         scale = np.where(size[step:, part] > 0, size[step:, part], 1.0)
         relative = np.abs(G[step:, column : block.stop]) / scale[:, None]
         i, j = map(int, np.unravel_index(relative.argmax(), relative.shape))
-        if relative[i, j] <= RANK_TOLERANCE:
-            break
+        if relative[i, j] <= max(smallest, RANK_TOLERANCE):
+            return step, bool(relative[i, j] > RANK_TOLERANCE)
         i, j = i + step, j + column
         for array in (G, size, rows):
             array[[step, i]] = array[[i, step]]
@@ -162,7 +169,7 @@ def _pivot(
         G[step + 1 :, column] = 0.0
         size[step + 1 :] += np.outer(np.abs(L[step + 1 :, step]), size[step])
         step += 1
-    return step
+    return step, False
 
 
 def _cholesky(A: Array, size: Array) -> Array:
@@ -228,7 +235,21 @@ def solve(problem: LQProblem) -> ReferenceSolution:
 def factor(
     problem: LQProblem, children: list[list[int]], E: list[Array]
 ) -> tuple[dict[int, Elimination], Elimination | None]:
-    """The elimination of every stage, leaves first, and of the root's state where it is free."""
+    """The elimination of every stage, leaves first, and of the root's state where it is free.
+
+    Where a row that a stage declined to meet is met nowhere, once more with small pivots.
+    """
+    sweep, root = _factor(problem, children, E, COMFORTABLE_PIVOT)
+    last = len(sweep[0].Gx) if root is None else len(root.rows) - root.rank
+    lost = last or any(len(each.rows) > each.rank + len(each.Gx) for each in sweep.values())
+    if lost and any(each.declined for each in sweep.values()):
+        return _factor(problem, children, E, RANK_TOLERANCE)
+    return sweep, root
+
+
+def _factor(
+    problem: LQProblem, children: list[list[int]], E: list[Array], smallest: float
+) -> tuple[dict[int, Elimination], Elimination | None]:
     stages = problem.stages
     sweep: dict[int, Elimination] = {}
     for k in reversed(range(len(stages))):
@@ -243,12 +264,12 @@ def factor(
         size = np.column_stack([summed[:, : s.nu].max(1, initial=0.0), summed[:, s.nu :].max(1, initial=0.0)])
         size = np.maximum(size, ROW_ROUNDING / RANK_TOLERANCE * size[:, ::-1])
         diagonal = np.maximum(np.abs(np.diag(s.R)), np.abs(np.diag(H)[: s.nu]))
-        sweep[k] = eliminate(H, np.vstack(G), size, s.nu, diagonal)
+        sweep[k] = eliminate(H, np.vstack(G), size, s.nu, diagonal, smallest)
     if problem.initial_state is not None:
         return sweep, None
     P, Gx = sweep[0].P, sweep[0].Gx
     size = np.column_stack([np.ones(len(Gx)), np.zeros(len(Gx))])
-    return sweep, eliminate(P, Gx, size, len(P), np.abs(np.diag(P)))
+    return sweep, eliminate(P, Gx, size, len(P), np.abs(np.diag(P)), RANK_TOLERANCE)
 
 
 def _violates_equalities(problem: LQProblem, x: list[Array], u: list[Array]) -> bool:

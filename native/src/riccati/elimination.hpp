@@ -24,6 +24,9 @@ namespace trisweep {
 
 // A pivot of the equalities counts when it is above this share of the size of the terms summed into its row.
 inline constexpr double RANK_TOLERANCE = 1e-10;
+// A control whose entry in a row has cancelled to less than this share of its terms would need large gains to meet the row:
+// the row is passed on instead, without the entry, to be met further up. Refinement brings back what the entry had to say.
+inline constexpr double COMFORTABLE_PIVOT = 1e-6;
 // Entries below this share of the largest terms of their row are taken for rounding of whoever wrote the row.
 inline constexpr double ROW_ROUNDING = 1e-14;
 // A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
@@ -54,14 +57,15 @@ struct Workbench {
 
 class Elimination {
 public:
-    int nu = 0, nx = 0;   // controls and states
-    int up = 0, n = 0;    // where x starts in z, and the padded length of z
-    int ld = 0;           // room for z and, below it, for u once more: an identity that becomes K'^-1
-    int most_rows = 0;    // room for the rows of G
-    int most_passed = 0;  // room for the rows left on x
-    int rows = 0;         // rows of G now
-    int rank = 0;         // rows that fix controls
-    int passed = 0;       // rows left on x
+    int nu = 0, nx = 0;     // controls and states
+    int up = 0, n = 0;      // where x starts in z, and the padded length of z
+    int ld = 0;             // room for z and, below it, for u once more: an identity that becomes K'^-1
+    int most_rows = 0;      // room for the rows of G
+    int most_passed = 0;    // room for the rows left on x
+    int rows = 0;           // rows of G now
+    int rank = 0;           // rows that fix controls
+    int passed = 0;         // rows left on x
+    bool declined = false;  // whether a row was passed on though a control had a small pivot in it
 
     double* P;          // (padded(nx), padded(nx))   cost-to-go, full
     double* Gx;         // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
@@ -94,15 +98,16 @@ public:
         h1 = arena.vector(most_rank);
     }
 
-    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g.
+    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls.
     // False: not positive definite.
-    bool eliminate(const Workbench& bench) {
+    bool eliminate(const Workbench& bench, double smallest_pivot) {
         rank = passed = 0;
+        declined = false;
         if (rows == 0) {
             for (int i = 0; i < nu; ++i) rest[i] = i;
             return schur(bench, bench.H);
         }
-        eliminate_rows(bench);
+        eliminate_rows(bench, smallest_pivot);
         substitute_controls(bench);
         return schur(bench, bench.F);
     }
@@ -171,14 +176,14 @@ private:
     int padded_rank() const { return padded(std::min(nu, most_rows)); }
 
     // Complete pivoting over the u columns, then over the x columns; the rows end up as drawn above.
-    void eliminate_rows(const Workbench& bench) {
+    void eliminate_rows(const Workbench& bench, double smallest_pivot) {
         double* candidate = bench.candidate;
         for (int i = 0; i < rows; ++i) order[i] = i;
         std::fill(candidate, candidate + nu, 1.0);
         std::fill(candidate + nu, candidate + up, 0.0);
         std::fill(candidate + up, candidate + up + nx, 1.0);
-        rank = pivot(bench, 0, 0, nu, bench.size_u, pivots);
-        passed = pivot(bench, rank, up, up + nx, bench.size_x, nullptr) - rank;
+        rank = pivot(bench, 0, 0, nu, bench.size_u, smallest_pivot, pivots);
+        passed = pivot(bench, rank, up, up + nx, bench.size_x, RANK_TOLERANCE, nullptr) - rank;
         for (int i = 0, free = 0; i < nu; ++i)
             if (candidate[i] != 0.0) rest[free++] = i;
 
@@ -204,9 +209,9 @@ private:
         for (int t = 0; t < n; ++t) target[t] -= factor * source[t];
     }
 
-    // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last and judged by `size`.
-    // Returns the rows done.
-    int pivot(const Workbench& bench, int step, int first, int last, const double* size, int* chosen) {
+    // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last, above the share `smallest`
+    // of `size`. Returns the rows done.
+    int pivot(const Workbench& bench, int step, int first, int last, const double* size, double smallest, int* chosen) {
         const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
         const int room = padded(most_rows);
         for (; step < rows && step < most_pivots(); ++step) {
@@ -222,6 +227,10 @@ private:
                 if (column >= 0 && size[i] > 0.0) best = largest / size[i], best_row = i, best_column = column;
             }
             if (best_row < 0) break;
+            if (best <= smallest) {
+                declined = true;
+                break;
+            }
             exchange(bench, step, best_row);
             bench.candidate[best_column] = 0.0;
             if (chosen) *chosen++ = best_column;

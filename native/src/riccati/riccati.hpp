@@ -79,25 +79,10 @@ public:
     }
 
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
-    // The root's own state counts as stage 0.
+    // The root's own state counts as stage 0. Where a row that a stage declined to meet is met nowhere, small pivots are taken.
     int factor() {
-        for (int k = int(stages.size()) - 1; k >= 0; --k) {
-            gather_matrices(stages[k]);
-            if (!stages[k].sweep.eliminate(bench)) return k;
-        }
-        if (!free_root) return -1;
-        const Elimination& top = stages[0].sweep;
-        const int nx = stages[0].nx, xp = padded(nx);
-        for (int j = 0; j < nx; ++j) {
-            copy(xp, top.P + j * xp, bench.H + j * root.ld);
-            bench.diagonal[j] = std::fabs(top.P[j + j * xp]);
-        }
-        root.rows = top.passed;
-        for (int i = 0; i < top.passed; ++i) {
-            copy(xp, top.Gx + i * xp, bench.G + i * xp);
-            bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
-        }
-        return root.eliminate(bench) ? -1 : 0;
+        const int indefinite = eliminate(COMFORTABLE_PIVOT);
+        return indefinite < 0 && loses_declined_rows() ? eliminate(RANK_TOLERANCE) : indefinite;
     }
 
     // Backward over the vectors, forward over the unknowns.
@@ -300,6 +285,34 @@ private:
         correction = {a.vector(size_z), a.vector(size_x), a.vector(size_g)};
         remainder = {a.vector(size_z), a.vector(size_x), a.vector(size_g), a.vector(stages[0].nx)};
     }
+
+    int eliminate(double smallest_pivot) {
+        for (int k = int(stages.size()) - 1; k >= 0; --k) {
+            gather_matrices(stages[k]);
+            if (!stages[k].sweep.eliminate(bench, smallest_pivot)) return k;
+        }
+        if (!free_root) return -1;
+        const Elimination& top = stages[0].sweep;
+        const int nx = stages[0].nx, xp = padded(nx);
+        for (int j = 0; j < nx; ++j) {
+            copy(xp, top.P + j * xp, bench.H + j * root.ld);
+            bench.diagonal[j] = std::fabs(top.P[j + j * xp]);
+        }
+        root.rows = top.passed;
+        for (int i = 0; i < top.passed; ++i) {
+            copy(xp, top.Gx + i * xp, bench.G + i * xp);
+            bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
+        }
+        return root.eliminate(bench, RANK_TOLERANCE) ? -1 : 0;
+    }
+
+    bool loses_declined_rows() const {
+        bool declined = false, lost = free_root ? lost_rows(root) : stages[0].sweep.passed > 0;
+        for (const Stage& s : stages) declined |= s.sweep.declined, lost |= lost_rows(s.sweep);
+        return declined && lost;
+    }
+
+    static bool lost_rows(const Elimination& e) { return e.rows > e.rank + e.passed; }
 
     // What the stage sees once its children are eliminated: Hessian, rows and the sizes of their terms.
     void gather_matrices(Stage& s) {

@@ -79,7 +79,7 @@ public:
                 bound = std::min(bound, DELTA * std::pow(reference.violation, S_VIOLATION) /
                                             std::pow(-reference.slope, S_OBJECTIVE));
         }
-        return GAMMA_ALPHA * bound;
+        return std::max(GAMMA_ALPHA * bound, LEAST_STEP);
     }
 
 private:
@@ -87,6 +87,7 @@ private:
     static constexpr double S_OBJECTIVE = 2.3, S_VIOLATION = 1.1, DELTA = 1.0;  // switching (19)
     static constexpr double ETA = 1e-8;                                         // Armijo (20)
     static constexpr double GAMMA_ALPHA = 0.05;                                 // smallest step (23)
+    static constexpr double LEAST_STEP = 1e-16;                                 // that moves anything
     static constexpr int REJECTIONS = 5, RESETS = 5;
 
     bool switching(double alpha) const {

@@ -15,7 +15,7 @@ public:
 
     double* residual;  // gradient of the Lagrangian, with the bounds' multipliers
     double infeasibility = 0.0, dual_infeasibility = 0.0, complementarity = 0.0;  // largest entries
-    bool forgiving = true;  // whether large multipliers loosen the error, as in (6)
+    bool forgiving = true;  // whether large multipliers loosen the error, as in (6), and rounding of large rows does
 
     // The parts of the error. Comes after `differentiate`.
     void measure() {
@@ -31,13 +31,14 @@ public:
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
         dual_infeasibility = largest_size(program.size_v, residual);
         infeasibility = largest_size(program.size_y, point.r);
+        lost_infeasibility = forgiving && point.within_rounding() ? infeasibility : 0.0;
         complementarity = complementarity_error(program, 0.0);
         if (!forgiving) scale_dual = scale_complementarity = 1.0;
     }
 
     // The error (5) of the barrier problem with this mu; 0 is the problem itself.
     double error(double mu) const {
-        return std::max({dual_infeasibility / scale_dual, infeasibility,
+        return std::max({dual_infeasibility / scale_dual, infeasibility - lost_infeasibility,
                          complementarity_error(program, mu) / scale_complementarity});
     }
 
@@ -54,6 +55,7 @@ private:
     const Program& program;
     Arena arena;
     double scale_dual = 1.0, scale_complementarity = 1.0;
+    double lost_infeasibility = 0.0;  // what of it is rounding
 };
 
 }  // namespace trisweep

@@ -53,8 +53,9 @@ public:
     bool solve_and_refine() {
         Stopwatch watch(point.times.linear);
         for (int i = 0; !refinement.direction(program, h, point.r, dv, dy) && i < SINGULAR_TRIES; ++i)
-            if (!regularization.increase(program)) return false;
-        return true;
+            if (!regularization.strengthen(program, point.mu)) return false;
+        if (regularization.delta_c > 0.0) refinement.reset();
+        return all_finite(program.size_v, dv) && all_finite(program.size_y, dy);
     }
 
     // The same system for other rows.
@@ -80,7 +81,8 @@ public:
     bool curves_down() {
         set_curvature(program, sigma);
         program.add_barrier(sigma);
-        return !program.factor(0.0) && !program.factor(FLAT);
+        return !program.factor(0.0, 0.0) &&
+               !program.factor(std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma)), 0.0);
     }
 
     // Multipliers of the constraints by least squares at v (Wächter and Biegler 2006, eq. 36), zero where they come out large.
@@ -94,15 +96,17 @@ public:
         subtract_duals(program, h);
         std::fill_n(sigma, program.size_v, 1.0);
         program.add_barrier(sigma);
-        if (!program.factor(0.0)) return true;
+        if (!program.factor(0.0, 0.0)) return true;
         program.direction(h, no_rows, dv, point.y);
-        if (!(largest_size(program.size_y, point.y) <= LARGEST_ESTIMATE)) std::fill_n(point.y, program.size_y, 0.0);
+        if (!all_finite(program.size_y, point.y) || largest_size(program.size_y, point.y) > LARGEST_ESTIMATE)
+            std::fill_n(point.y, program.size_y, 0.0);
         return true;
     }
 
 private:
-    static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
-    static constexpr double FLAT = 1e-6;      // curvature, of the scaled problem, below which a direction is flat
+    static constexpr int SINGULAR_TRIES = 5;   // larger deltas for a system whose solution has a large residual
+    static constexpr double FLAT = 1e-6;       // curvature, of the scaled problem, below which a direction is flat
+    static constexpr double ROUNDING = 1e-15;  // share of the stiffest bound's curvature that is lost in the sums
     static constexpr double LARGEST_ESTIMATE = 1e3;
 
     Iterate& point;

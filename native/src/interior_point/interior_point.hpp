@@ -51,8 +51,7 @@ public:
             if (asked_to_end || supervisor.interrupted()) return Status::interrupted;
             update_barrier();
             const bool found = find_direction();
-            if (!found && !search.on_trial()) return Status::stalled;
-            if (!found) search.retreat();
+            if (!found && search.on_trial()) search.retreat();
             if (!found || !search.run()) {
                 const Status status = restore();
                 if (status != Status::restored) return status;

@@ -42,8 +42,7 @@ public:
 
     // A search begins here.
     void start() {
-        constexpr double EPSILON = std::numeric_limits<double>::epsilon();
-        rounding = 10.0 * EPSILON * program.rows * std::max(1.0, largest_size(program.size_v, v));
+        rounding = std::max(10.0 * std::numeric_limits<double>::epsilon() * program.row_terms(v), LEAST_ROUNDING);
         settle();
     }
 
@@ -57,12 +56,16 @@ public:
     // down for the last digit of a residual.
     double violation_of(const double* rows) const { return std::max(rounding, sum_of_sizes(program.size_y, rows)); }
 
+    bool within_rounding() const { return violation <= rounding; }
+
     double barrier_objective() const { return barrier_objective(v, f); }
     double barrier_objective(const double* other, double objective) const {
         return objective + barrier_value(program, other, mu);
     }
 
 private:
+    static constexpr double LEAST_ROUNDING = 1e-30;  // of rows without terms
+
     Arena arena;
     double rounding = 0.0;  // of the sum of the rows
 };

@@ -42,6 +42,8 @@ public:
         watchdog.reset();
         tiny = false;
         taken = {};
+        given_up = 0;
+        restored = RESTORED;
     }
 
     // For another barrier problem: what was learnt of the last one does not hold for it.
@@ -63,7 +65,7 @@ public:
         if (watchdog.due()) watchdog.start(point, direction.dv, direction.dy, alpha);
         taken = {};
         acceptance.loosen();
-        if (!watchdog.on) return backtrack(alpha, tau, true);
+        if (!watchdog.on) return backtrack(alpha, tau, true) || (rounded() && take_tiny_step(alpha));
         if (try_full_step(alpha, tau)) return true;
         retreat();
         if (watchdog.hopeless()) return false;
@@ -79,6 +81,8 @@ public:
 
     // No step was found: the filter keeps others from coming back here.
     void give_up() {
+        acceptance.reference = {point.violation, point.barrier_objective(), 0.0};
+        if (++given_up > PATIENCE) restored *= IMPATIENCE;
         acceptance.guard();
         watchdog.reset();
     }
@@ -86,16 +90,19 @@ public:
     // Whether a point with this objective and these rows would be a clear step ahead of the present one.
     bool would_accept(const double* v, double objective, const double* rows) const {
         const double violation = point.violation_of(rows);
-        return violation <= RESTORED * point.violation &&
+        return violation <= restored * point.violation &&
                acceptance.passes_filter(violation, point.barrier_objective(v, objective));
     }
 
 private:
     static constexpr std::size_t FILTER_ROOM = 1000;  // entries
     static constexpr double TINY = 10.0 * std::numeric_limits<double>::epsilon();
+    static constexpr double NEARLY_TINY = 1e-9;
     static constexpr int CORRECTIONS = 4;  // second-order ones
     static constexpr double KAPPA_CORRECTION = 0.99;
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
+    static constexpr int PATIENCE = 10;  // restorations after which that share falls, lest its work is undone for ever
+    static constexpr double IMPATIENCE = 0.3;
 
     // Shorter and shorter steps from alpha on; `full`: that is a full one, which is tried in any case and may be corrected.
     bool backtrack(double alpha, double tau, bool full) {
@@ -177,6 +184,9 @@ private:
         taken.alpha_dual = alpha_dual;
     }
 
+    // Whether a step is so short, and the rows hold so well, that to compare its two ends is to compare rounding.
+    bool rounded() const { return direction.relative_size() < NEARLY_TINY && point.within_rounding(); }
+
     // A step within rounding of nothing is taken as it is, and asks for a smaller mu (Sec. 3.9).
     bool take_tiny_step(double alpha) {
         taken = {'t', 1, alpha, alpha};
@@ -195,6 +205,8 @@ private:
     Acceptance acceptance;
     Watchdog watchdog;
     double f_trial = 0.0;
+    int given_up = 0;  // times that no step was found
+    double restored = RESTORED;
     double *trial, *r_trial, *dv_corrected, *dy_corrected, *r_corrected;
 };
 

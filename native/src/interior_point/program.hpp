@@ -2,8 +2,8 @@
 //
 //     min f(v)   subject to   r(v) = 0,   lower <= v <= upper
 //
-//     [ W + Sigma + delta   J' ] [ dv ]       [ h ]
-//     [ J                   0  ] [ y  ]  =  - [ r ]        W the Hessian of f + y'r
+//     [ W + Sigma + delta      J'    ] [ dv ]       [ h ]
+//     [ J                   -delta_c ] [ y  ]  =  - [ r ]        W the Hessian of f + y'r
 //
 // and how its linear systems are solved. Vectors v and y are stored in the problem's own layout, with gaps that stay zero.
 #pragma once
@@ -63,6 +63,8 @@ public:
     virtual bool evaluate(const double* v, double& f, double* r) = 0;
     // Gradient, J and W at (v, y). False where a number is not finite.
     virtual bool differentiate(const double* v, const double* y) = 0;
+    // The sizes of the terms that are summed into all rows at v, added up, by the J that was computed last.
+    virtual double row_terms(const double* v) const = 0;
     // Change to coordinates whose origin is v, where v lies on a manifold.
     virtual void recentre(double*) {}
     // The coordinates themselves (size_place), for who wants to come back to a point in them.
@@ -75,13 +77,15 @@ public:
     virtual void clear_hessian() = 0;
     // Take Sigma (size_v) in: comes once after `differentiate`.
     virtual void add_barrier(const double* sigma) = 0;
-    // Factor with this delta on the diagonal. False where W + Sigma + delta is not positive definite on the null space of J.
-    virtual bool factor(double delta) = 0;
+    // Factor with this delta on the diagonal, and this delta_c where J has lost rank. False where W + Sigma + delta is not
+    // positive definite on the null space of J.
+    virtual bool factor(double delta, double delta_c) = 0;
     // Where h is the gradient of the Lagrangian, y is a step of its multipliers.
     virtual void direction(const double* h, const double* r, double* dv, double* y) = 0;
-    // out += (W + Sigma + delta) dv with the last delta, out += J dv: for the residual of a direction.
+    // out += (W + Sigma + delta) dv with the last delta, out += J dv, out -= delta_c y: for the residual of a direction.
     virtual void add_hessian_product(const double* dv, double* out) const = 0;
     virtual void add_product(const double* dv, double* out) const = 0;
+    virtual void subtract_softness(const double*, double*) const {}
 };
 
 }  // namespace trisweep

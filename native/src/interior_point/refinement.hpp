@@ -1,7 +1,7 @@
 // Refinement of directions by the residual of the whole system,
 //
-//     [ W + Sigma + delta   J' ] [ dv ]   [ h ]
-//     [ J                   0  ] [ y  ] + [ r ]
+//     [ W + Sigma + delta      J'    ] [ dv ]   [ h ]
+//     [ J                   -delta_c ] [ y  ] + [ r ]
 //
 // with the sweep as preconditioner of the method of generalized conjugate residuals (Eisenstat, Elman and Schultz 1983), whose
 // steps p and their products q = A p are kept orthonormal in q. As bounds and slacks stiffen towards the end of a solve, the
@@ -91,6 +91,7 @@ private:
         program.add_hessian_product(x.v, out.v);
         program.add_transposed_product(x.y, out.v);
         program.add_product(x.v, out.y);
+        program.subtract_softness(x.y, out.y);
     }
 
     double dot(Pair a, Pair b) const {

@@ -1,8 +1,9 @@
 // The inertia correction of Wächter and Biegler 2006, Sec. 3.1: the least delta, by trial, that makes the reduced Hessian
-// positive definite; the sweep's own Cholesky is the test.
+// positive definite; the sweep's own Cholesky is the test. Where the rows depend on each other, delta_c lets them be missed.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "program.hpp"
 
@@ -10,11 +11,19 @@ namespace trisweep {
 
 class Regularization {
 public:
-    double delta = 0.0;  // of the last factorization
+    double delta = 0.0;    // of the last factorization
+    double delta_c = 0.0;  // likewise
 
     bool factor(Program& program) {
-        delta = 0.0;
-        return program.factor(0.0) || increase(program);
+        delta = delta_c = 0.0;
+        return program.factor(0.0, 0.0) || increase(program);
+    }
+
+    // For a system that is as good as singular: first as if the rows were at fault, then the Hessian.
+    bool strengthen(Program& program, double mu) {
+        if (delta_c > 0.0) return increase(program);
+        delta_c = 1e-8 * std::pow(mu, 0.25);
+        return program.factor(delta, delta_c) || increase(program);
     }
 
     // The next larger delta that serves.
@@ -23,7 +32,7 @@ public:
             delta = delta == 0.0 ? (last == 0.0 ? FIRST : std::max(SMALLEST, DECREASE * last))
                                  : delta * (last == 0.0 ? FIRST_INCREASE : INCREASE);
             if (delta > LARGEST) return false;
-        } while (!program.factor(delta));
+        } while (!program.factor(delta, delta_c));
         last = delta;
         return true;
     }

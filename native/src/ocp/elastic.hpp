@@ -78,6 +78,8 @@ public:
         return finite;
     }
 
+    double row_terms(const double* v) const override { return base.row_terms(v); }
+
     // The reference keeps its distance.
     void recentre(double* v) override {
         for (int i = 0; i < base.size_v; ++i) reference[i] -= v[i];
@@ -120,7 +122,8 @@ public:
         }
     }
 
-    bool factor(double delta) override {
+    // Its rows are soft anyway.
+    bool factor(double delta, double) override {
         for (int i = 0; i < base.size_y; ++i) {
             S_p[i] = sigma_p[i] + delta, S_n[i] = sigma_n[i] + delta;
             D[i] = 1.0 / S_p[i] + 1.0 / S_n[i];

@@ -112,6 +112,26 @@ public:
         return finite;
     }
 
+    double row_terms(const double* v) const override {
+        double sum = sum_of_sizes(horizon.size_c, v + at_slack());
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const auto terms = [&](const double* row) {
+                double size = 0.0;
+                for (int t = 0; t < s.n; ++t) size += std::fabs(row[t] * v[s.at_z + t]);
+                return size;
+            };
+            for (int i = 0; i < s.ng; ++i) sum += terms(s.G + i * s.n);
+            for (int i = 0; i < horizon.inequality_count[k]; ++i) sum += terms(horizon.C(int(k)) + i * s.n);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                const double *d = horizon.dynamics_scale + child.at_x, *x = v + child.at_z + child.up;
+                for (int i = 0; i < child.nx; ++i) sum += d[i] * (std::fabs(x[i]) + terms(child.E + i * s.n));
+            }
+        }
+        return sum;
+    }
+
     void recentre(double* v) override { horizon.recentre(v); }
     void copy_place(double* to) const override { std::copy_n(horizon.stage_parameters, size_place, to); }
     void set_place(const double* from) override { std::copy_n(from, size_place, horizon.stage_parameters); }
@@ -148,14 +168,20 @@ public:
             for (int i = 0; i < s.n; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += sigma[s.at_z + i];
     }
 
-    bool factor(double delta) override {
+    bool factor(double delta, double delta_c) override {
         keep_hessians();
+        softness = delta_c;
+        if (delta_c > 0.0) {
+            std::fill_n(uniform, size_y, delta_c);
+            return factor_soft(delta, uniform);
+        }
         shift_diagonal(delta);
         add_penalties();
         return riccati.factor() < 0;
     }
 
     void direction(const double* h, const double* r, double* dv, double* y) override {
+        if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
         const double *r_c = r + at_nu(), *h_s = h + at_slack();
         copy(padded(riccati.size_z), h, reduced_h);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -185,6 +211,10 @@ public:
             symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
+    }
+
+    void subtract_softness(const double* y, double* out) const override {
+        for (int i = 0; softness > 0.0 && i < size_y; ++i) out[i] -= softness * y[i];
     }
 
     // The same with -D (size_y, positive) in the lower right block.
@@ -285,6 +315,7 @@ private:
         soft_z = a.vector(soft.size_z);
         soft_g = a.vector(soft.size_g);
         soft_eta = a.vector(soft.size_g);
+        uniform = a.vector(size_y);
     }
 
     // Once after `differentiate`: where penalties will be added, keep H as it was before.
@@ -325,11 +356,12 @@ private:
     void copy_softened(int k, const double* D) {
         const Riccati::Stage& s = riccati.stages[k];
         Riccati::Stage& t = soft.stages[k];
+        const double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
         const auto place = [&](int i) { return i < s.nu ? i : t.up + i - s.nu; };
         const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
         for (int j = 0; j < s.nu + s.nx; ++j)
             for (int i = j; i < s.nu + s.nx; ++i)
-                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
+                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = H[from(i) + std::ptrdiff_t(from(j)) * s.n];
         int control = s.nu;
         const auto disturb = [&](double* row, double price) {
             row[control] = 1.0;
@@ -358,11 +390,12 @@ private:
 
     Riccati soft;
     Arena arena;
+    double softness = 0.0;         // delta_c of the last factorization
     double applied = 0.0;          // the delta that is on the diagonal of H now
     bool kept = false;             // whether H was kept, so that penalties may be in it
     std::vector<double*> plain_H;  // H without penalties, of the stages that have some
     double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z,
-        *soft_g, *soft_eta;
+        *soft_g, *soft_eta, *uniform;
 };
 
 }  // namespace trisweep

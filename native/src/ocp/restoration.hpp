@@ -35,6 +35,7 @@ public:
             const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
             if (ended && violation > BETTER * least) {
                 base.set_place(place);
+                std::copy_n(inner.point.y, base.size_y, outer.point.y);
                 return Status::infeasible;
             }
             least = violation;

@@ -70,7 +70,9 @@ public:
     }
 
 private:
-    static constexpr double WARM_PUSH = 1e-8;    // inside its bounds, of a warm start
+    static constexpr double WARM_PUSH = 1e-8;  // inside its bounds, of a warm start
+    static constexpr double LARGE_BOUND =
+        1e-3;  // share of a bound that the tolerance refers to, if that is more than 1
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
 
     bool scale(Iterate& point) {
@@ -80,7 +82,8 @@ private:
         return program.scale(point.v, LARGEST_DERIVATIVE);
     }
 
-    // With room of the tolerance beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there).
+    // With room of the tolerance beyond every bound, more where that is near the rounding of the bound: an equality may hold a
+    // variable right on it (Sec. 3.5 there).
     void scale_bounds(double tolerance) {
         std::copy_n(low, program.size_v, scaled_low);
         std::copy_n(high, program.size_v, scaled_high);
@@ -89,8 +92,8 @@ private:
             scaled_high[program.at_slack() + i] *= program.horizon.inequality_scale[i];
         }
         for (int i = 0; i < program.size_v; ++i) {
-            scaled_low[i] -= tolerance;
-            scaled_high[i] += tolerance;
+            scaled_low[i] -= tolerance * std::max(1.0, LARGE_BOUND * std::fabs(scaled_low[i]));
+            scaled_high[i] += tolerance * std::max(1.0, LARGE_BOUND * std::fabs(scaled_high[i]));
         }
         program.set_bounds(scaled_low, scaled_high);
     }

@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 
 from .arrays import Array, Given, columns, entry, grid, rows, symmetric
 
-# Entries of constant rotations this near to 0, 1 and -1 are taken for them: cos(pi/2) is not 6e-17.
-ROUND = 1e-11
+# Entries of constant rotations this near to 0, 1 and -1 are taken for them: cos(pi/2) is not 6e-17. An angle that a
+# file prints with eleven digits stays what it is.
+ROUND = 1e-14
 
 
 def skew(p: Array) -> Array:

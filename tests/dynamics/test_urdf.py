@@ -7,8 +7,9 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.robot_oracles import states
+from support.robot_oracles import states, twin
 from trisweep.dynamics import ModelError, load_urdf
+from trisweep.problems.robot import robot
 
 FILES = {
     str(file).split("robots/", 1)[-1]: Path(file.locate())
@@ -223,3 +224,13 @@ def test_a_joint_without_mass_is_named_when_it_is_to_move(tmp_path):
     for state in ((model.neutral(), zero, zero), (q, ca.SX.sym("v", 2), ca.SX.sym("tau", 2))):
         with pytest.raises(ModelError, match="joint 'neck' moves no mass, expected inertia along every joint's motion"):
             model.forward_dynamics(*state)
+
+
+@pytest.mark.parametrize("name", ["ur10", "icub"])
+def test_angles_of_printed_digits_are_read_as_written(name):
+    """1.57079632679 is no right angle: the energy of the file as written, which Pinocchio reads."""
+    model, other = robot(name), twin(name)
+    data = other.createData()
+    for q in (model.random_configuration(seed) for seed in range(5)):
+        energy = pin.computePotentialEnergy(other, data, q)
+        assert abs(model.potential_energy(q).item() - energy) < 1e-12 * max(1.0, abs(energy))

@@ -34,6 +34,7 @@ from .proximal.settings import Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from .compiled.compiled import Compiled
+    from .shapes.scene import Scene
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,12 @@ class Model:
     def centre_of_mass(self, q: Given) -> Array:
         """The centre of mass (3,) of all moving bodies in the world, m."""
         return flat(energy.centre_of_mass(self, self.configuration(q)))
+
+    def distances(self, q: Given, scene: Scene) -> Array:
+        """Distances (count,), m, of the robot's moving shapes to the obstacles; `pairs(model, scene)` says whose."""
+        from .shapes.clearance import distances
+
+        return flat(distances(self, self.configuration(q), scene))
 
     def kinetic_energy(self, q: Given, v: Given) -> Array:
         """In J; a number (1,) or a 1 x 1 expression."""

@@ -116,7 +116,7 @@ def test_expressions_and_arrays_agree_on_a_robot():
     moving = cloud.bodies >= 0
     for seed in range(5):
         at = arm.random_configuration(seed)
-        numbers = np.ravel(distances(arm, at.reshape(-1, 1), scene))
+        numbers = arm.distances(at, scene)
         np.testing.assert_allclose(np.array(found(at)).ravel(), numbers, atol=1e-12)
         np.testing.assert_allclose(cloud.distances(at[None], scene)[0][moving].ravel(), numbers, atol=1e-12)
         nearest = cloud.nearest(at, scene)

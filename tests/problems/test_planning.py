@@ -147,3 +147,15 @@ def test_a_guess_along_a_path_passes_its_ends():
     guess = along(path, 20, np.ones(2), np.ones(2))
     np.testing.assert_allclose(guess.q[[0, -1]], path[[0, -1]])
     assert guess.duration >= 2.0 and (guess.v[[0, -1]] == 0).all()
+
+
+def test_a_limited_jerk(arm):
+    limits = ts.Limits(acceleration=8.0, jerk=60.0)
+    plan = ts.plan(arm, START, GOAL, table(), limits)
+    assert plan.found, plan
+    holds(arm, plan, limits.of(arm))
+    times, q, v, a = plan.motion.sample(10)
+    assert abs(np.diff(a, axis=0) / np.diff(times)[:, None]).max() <= 60.0 * (1 + 1e-5)
+    np.testing.assert_allclose(a[[0, -1]], 0, atol=1e-5)
+    assert clearance_by_coal(arm, q, table()) > 0
+    assert plan.duration > ts.plan(arm, START, GOAL, table(), ts.Limits(acceleration=8.0)).duration

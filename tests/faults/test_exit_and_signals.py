@@ -113,7 +113,7 @@ print(solver.solve().status)
 
 
 def test_a_signal_is_seen_between_iterations_without_any_callback():
-    """Sent by another process as soon as it reads that a solve is under way; the solves go on until it has come."""
+    """Sent by another process; the solves go on until it has come."""
     code = """
 class Alarm(Exception):
     pass
@@ -123,10 +123,10 @@ def handle(number, frame):
 
 signal.signal(signal.SIGUSR1, handle)
 parent = os.getpid()
-if os.fork() == 0:
-    os.kill(parent, signal.SIGUSR1)
-    os._exit(0)
 try:
+    if os.fork() == 0:
+        os.kill(parent, signal.SIGUSR1)
+        os._exit(0)
     while True:
         endless.solve()
 except Alarm:

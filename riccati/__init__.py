@@ -3,21 +3,27 @@
     from trisweep.riccati import LQProblem, Stage, factorize
 
 `problem.py` states the problem, `factorization.py` drives the C++ core, `solution.py` is the answer,
+`quadratic_program.py` adds limits (convex QPs),
 `reference.py` is the same sweep in NumPy, to be read, and `dense.py` the whole KKT system, to judge both.
 """
 
 from ..errors import ProblemError
 from .factorization import Factorization, factorize
 from .problem import LQProblem, RightHandSide, Stage
+from .quadratic_program import QP, Limits, QPResidual, QPSolution
 from .solution import CostToGo, Gain, LQSolution
 
 __all__ = [
+    "QP",
     "CostToGo",
     "Factorization",
     "Gain",
     "LQProblem",
     "LQSolution",
+    "Limits",
     "ProblemError",
+    "QPResidual",
+    "QPSolution",
     "RightHandSide",
     "Stage",
     "factorize",

@@ -132,6 +132,20 @@ def _equalities(
     return G[:, :nu], G[:, nu:]
 
 
+def bounded_chain(nx: int, nu: int, steps: int, seed: int = 1) -> LQProblem:
+    """A stable time-invariant chain with dense matrices that starts far out: bounds of 4 on its states and 0.5 on its
+    controls make a QP of it in which a good part of them is active.
+    """
+    rng = np.random.default_rng(seed)
+    A = np.eye(nx) + 0.1 * rng.normal(size=(nx, nx)) / np.sqrt(nx)
+    A *= 0.98 / max(1.0, np.max(np.abs(np.linalg.eigvals(A))))
+    B = rng.normal(size=(nx, nu)) / np.sqrt(nx)
+    q, r = (rng.normal(size=(size, size)) / np.sqrt(size) for size in (nx, nu))
+    Q, R = q @ q.T + np.eye(nx), 0.1 * (r @ r.T + np.eye(nu))
+    x0 = rng.normal(size=nx)
+    return LQProblem.chain(steps, A=A, B=B, Q=Q, R=R, initial_state=3.0 * x0 / np.max(np.abs(x0)))
+
+
 def _contradict(rng: Random, stages: list[Stage]) -> list[Stage]:
     """Say one nonzero equality of a random stage twice, with two values."""
     k = int(rng.integers(len(stages)))

@@ -12,7 +12,7 @@ class Iteration(NamedTuple):
     the KKT conditions, as the solver scales them. mu: the barrier. step: the largest entry of the last direction;
     delta: what was added to the Hessian's diagonal to find it; alpha_primal, alpha_dual: the shares of it that were
     taken, after so many trials. kind: f less objective, h less violation, s second-order correction, w watchdog,
-    r restoration, t tiny.
+    r restoration, t tiny, p predictor and corrector of a convex QP.
     """
 
     iteration: int

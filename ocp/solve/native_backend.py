@@ -38,6 +38,7 @@ class NativeBackend:
         ]
         self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
         self._structure = self._core_structure()
+        self._structure.quadratic = hessian == "exact" and not self._recentrings and self._is_quadratic()
         self.core: Any = core.Solver(self._structure)
         evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
         self.conditions = Conditions(transcription, layout, evaluators)
@@ -105,6 +106,10 @@ class NativeBackend:
         made.recentrings = self._core_recentrings()
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
+
+    def _is_quadratic(self) -> bool:
+        pairs = zip(self.transcription.blocks, self.functions)
+        return all(self.transcription.is_quadratic(block, derivatives) for block, (_, derivatives) in pairs)
 
     def _core_block(
         self,

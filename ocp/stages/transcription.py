@@ -108,6 +108,14 @@ class Transcription:
         return values, ca.Function("derivatives", [*inputs, weights], outputs)
 
     @staticmethod
+    def is_quadratic(block: Block, derivatives: ca.Function) -> bool:
+        """Whether exact derivatives tell that the objective of a block is quadratic and its other rows are affine."""
+        inputs, first = derivatives.sx_in(), block.count(Kind.OBJECTIVE)
+        jacobian, hessian = derivatives(*inputs)
+        z, weights = ca.vertcat(*inputs[:2]), inputs[-1][first:]
+        return not ca.depends_on(hessian, ca.vertcat(z, weights)) and not ca.depends_on(jacobian[first:, :], z)
+
+    @staticmethod
     def _kind(block: Block, hessian: str) -> str:
         # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
         return "no-dynamics" if hessian == "gauss-newton" and not block.count(Kind.OBJECTIVE) else hessian

@@ -83,6 +83,14 @@ Result solve(Solver& solver, const Settings& settings, nb::object callback) {
     return *result;
 }
 
+// The constants of stage k: H (nz, nz), h (nz), equalities G z + g = 0, inequalities C z + c, and the edge from its parent
+// x = E z + b; z is (u, x), of the parent in the edge. Matrices by rows.
+void set_quadratic(Solver& solver, int k, Matrix H, Vector h, Matrix G, Vector g, Matrix C, Vector c, Matrix E,
+                   Vector b) {
+    const auto part = [](const Matrix& m) { return MatrixView{m.data(), m.shape(0), m.shape(1)}; };
+    solver.set_quadratic(k, {part(H), part(G), part(C), part(E), plain(h), plain(g), plain(c), plain(b)});
+}
+
 void bind_structure(nb::module_& m) {
     nb::class_<Block>(m, "Block", "One compiled function on a run of stages; see native/src/ocp/horizon.hpp.")
         .def(nb::init<>())
@@ -135,7 +143,8 @@ void bind_structure(nb::module_& m) {
         .def_rw("blocks", &Structure::blocks)
         .def_rw("recentrings", &Structure::recentrings)
         .def_rw("shared_parameters", &Structure::shared_parameters)
-        .def_rw("stage_parameters", &Structure::stage_parameters);
+        .def_rw("stage_parameters", &Structure::stage_parameters)
+        .def_rw("quadratic", &Structure::quadratic);
 }
 
 void bind_settings(nb::module_& m) {
@@ -208,6 +217,7 @@ void bind_solver(nb::module_& m) {
              [](Solver& s, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
                  s.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));
              })
+        .def("set_quadratic", &set_quadratic)
         .def("set_guess", [](Solver& s, Vector z) { s.set_guess(plain(z)); })
         .def("set_multipliers", [](Solver& s, Vector y, Vector w) { s.set_multipliers(plain(y), plain(w)); })
         .def("solve", &solve, nb::arg("settings"), nb::arg("callback").none() = nb::none());

@@ -10,6 +10,7 @@
 #include "convergence.hpp"
 #include "direction.hpp"
 #include "line_search.hpp"
+#include "predictor_corrector.hpp"
 #include "settings.hpp"
 #include "supervisor.hpp"
 
@@ -23,6 +24,7 @@ public:
           convergence(point),
           direction(point),
           search(point, direction, settings),
+          predictor_corrector(point, settings),
           program(program),
           supervisor(supervisor),
           violation_factor(violation_factor) {}
@@ -34,6 +36,7 @@ public:
     Convergence convergence;
     Direction direction;
     LineSearch search;
+    PredictorCorrector predictor_corrector;
 
     // From the point, its multipliers, the duals of the bounds and mu: to a solution. Its f and r are known.
     Status run() {
@@ -43,18 +46,20 @@ public:
             convergence.measure();
             const bool asked_to_end = supervisor.watch(record());
             if (convergence.error(0.0) <= settings.tolerance)
-                return direction.curves_down() ? Status::not_minimal : Status::solved;
+                return !program.convex && direction.curves_down() ? Status::not_minimal : Status::solved;
             if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iteration_limit;
             if (Stopwatch::clock::now() > deadline) return Status::time_limit;
             if (asked_to_end || supervisor.interrupted()) return Status::interrupted;
-            update_barrier();
-            const bool found = find_direction();
-            if (!found && search.on_trial()) search.retreat();
-            if (!found || !search.run()) {
-                const Status status = restore();
-                if (status != Status::restored) return status;
+            if (!predict_and_correct()) {
+                update_barrier();
+                const bool found = find_direction();
+                if (!found && search.on_trial()) search.retreat();
+                if (!found || !search.run()) {
+                    const Status status = restore();
+                    if (status != Status::restored) return status;
+                }
             }
             if (!differentiate()) return Status::not_finite;
         }
@@ -68,6 +73,7 @@ private:
         point.start();
         direction.start();
         search.start(violation_factor);
+        predictor_corrector.start();
         adaptive.start(chooses_barrier());
         most_mu = MOST_MU * mean_complementarity(program);
     }
@@ -107,6 +113,18 @@ private:
         while (point.mu > settings.smallest_barrier() &&
                (convergence.error(point.mu) <= settings.barrier_error * point.mu || search.tiny))
             set_barrier(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
+    }
+
+    // A step by the rule of convex quadratic programs. Where that gives up, the filter takes over from the same point.
+    bool predict_and_correct() {
+        if (!predictor_corrector.on) return false;
+        if (predictor_corrector.step(convergence.residual, direction.dv, direction.dy)) {
+            search.taken = {'p', 1, predictor_corrector.alpha, predictor_corrector.alpha};
+            return true;
+        }
+        set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
+        point.differentiate();
+        return false;
     }
 
     bool find_direction() {

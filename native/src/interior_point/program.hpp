@@ -55,6 +55,7 @@ public:
     int variables = 0, rows = 0;  // without the gaps
     int size_place = 0;
     Bounds lower, upper;
+    bool convex = false;  // known to be a convex quadratic program
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
     void refresh_gaps(const double* v) { lower.refresh(v), upper.refresh(v); }

@@ -9,8 +9,9 @@ struct Record {
     int iteration;
     double objective, infeasibility, dual_infeasibility, complementarity, mu, step, delta, alpha_primal, alpha_dual;
     int trials;
-    char
-        kind;  // f: Armijo on the objective, h: less violation, s: second-order correction, w: watchdog, r: restoration, t: tiny
+    // f: Armijo on the objective, h: less violation, s: second-order correction, w: watchdog, r: restoration, t: tiny,
+    // p: predictor and corrector
+    char kind;
 };
 
 // Who looks on while a solve runs, and may end it.

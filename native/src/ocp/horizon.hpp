@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/threads.hpp"
-#include "riccati/riccati.hpp"
+#include "quadratic_stages.hpp"
 
 namespace trisweep {
 
@@ -63,7 +64,7 @@ struct Multipliers {
 class Horizon {
 public:
     Horizon(Riccati& riccati, std::vector<Block> blocks, std::vector<Recentring> recentrings,
-            const std::vector<int>& inequalities, int parameters, int stage_parameters)
+            const std::vector<int>& inequalities, int parameters, int stage_parameters, bool quadratic)
         : riccati(riccati),
           blocks(std::move(blocks)),
           recentrings(std::move(recentrings)),
@@ -82,6 +83,7 @@ public:
         opened_by.assign(riccati.stages.size(), -1);
         for (std::size_t i = this->blocks.size(); i-- > 0;)
             std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
+        if (quadratic) constants = std::make_unique<QuadraticStages>(riccati, inequality_count);
         set_threads(1);
     }
 
@@ -92,8 +94,40 @@ public:
         for (std::vector<double>& each : work) each.resize(most_work);
     }
 
+    // For a new solve: no scales, and where all is quadratic the constants of these parameters. Whether that is convex.
+    bool renew() {
+        objective_scale = 1.0;
+        std::fill_n(row_scale, riccati.size_x + riccati.size_g + size_c, 1.0);
+        constant = constants != nullptr;
+        if (constant && !blocks.empty()) constant = find_constants();
+        if (!constant) return false;
+        place_constants();
+        forget_hessian();
+        return constants->convex();
+    }
+
     // Values at z. False where one of them is not a finite number; `fault` then says which.
-    bool evaluate(const double* z, Values& out) {
+    bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
+
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; the row of `fault` is then -1.
+    bool differentiate(const double* z, const Multipliers& m) {
+        if (!constant) return call_derivatives(z, m);
+        const double* slope = constants->gradient(z);
+        for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const bool diagonal = placed_scale == objective_scale && inequality_count[k] == 0;
+            constants->place_hessian(k, objective_scale, diagonal, riccati.stages[k].H);
+        }
+        placed_scale = objective_scale;
+        return true;
+    }
+
+    // Whoever has written more than the diagonal of a stage's H, or one without inequalities, says so.
+    void forget_hessian() { placed_scale = NAN; }
+
+    // Values by the functions.
+    bool call_values(const double* z, Values& out) {
         out.objective = 0.0;
         double lost = 0.0;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -120,9 +154,8 @@ public:
         return true;
     }
 
-    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
-    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; the row of `fault` is then -1.
-    bool differentiate(const double* z, const Multipliers& m) {
+    // Derivatives by the functions.
+    bool call_derivatives(const double* z, const Multipliers& m) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
         fill_zero(padded(riccati.size_z), gradient);
@@ -168,6 +201,9 @@ public:
         }
     }
 
+    // The constants, where all stages are quadratic; null elsewhere.
+    QuadraticStages* quadratic() { return constants.get(); }
+
     double* C(int stage) const { return inequality_rows[stage]; }  // (n, inequalities): rows as columns along z
 
     Riccati& riccati;
@@ -184,6 +220,57 @@ public:
     Fault fault;                                                 // the last one that was met
 
 private:
+    // f and rows of quadratic stages. False where one is not finite.
+    bool multiply(const double* z, Values& out) {
+        out.objective = objective_scale * constants->objective(z);
+        scaled(riccati.size_g, constants->g0, equality_scale, out.g);
+        scaled(size_c, constants->c0, inequality_scale, out.c);
+        copy(riccati.size_x, constants->b0, out.b);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const double* here = z + s.at_z;
+            transposed_multiply_add(s.n, s.ng, s.G, s.n, here, out.g + s.at_g);
+            transposed_multiply_add(s.n, inequality_count[k], C(int(k)), s.n, here, out.c + at_c[k]);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                double* b = out.b + child.at_x;
+                transposed_multiply_add(s.n, child.nx, child.E, s.n, here, b);
+                const double *x = z + child.at_z + child.up, *scale = dynamics_scale + child.at_x;
+                for (int i = 0; i < padded(child.nx); i += W)
+                    store(b + i, load(scale + i) * (load(b + i) - load(x + i)));
+            }
+        }
+        return std::fabs(out.objective) <= 1e300 && all_finite(riccati.size_x, out.b) &&
+               all_finite(riccati.size_g, out.g) && all_finite(size_c, out.c);
+    }
+
+    // What the functions say at z = 0. False where that is not finite.
+    bool find_constants() {
+        fill_zero(padded(riccati.size_z), origin);
+        Values values{0.0, constants->b0, constants->g0, constants->c0};
+        if (!call_values(origin, values) || !call_derivatives(origin, {no_rows, no_rows, no_rows})) return false;
+        constants->f0 = values.objective;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const QuadraticStages::Constants& c = constants->at(k);
+            copy(s.n * s.n, s.H, c.H);
+            mirror(s.n, c.H, s.n);
+            copy(s.n, gradient + s.at_z, c.h);
+            copy(s.n * s.ng, s.G, c.G);
+            copy(s.n * inequality_count[k], C(int(k)), c.C);
+        }
+        return true;
+    }
+
+    // G and C as they are before scaling.
+    void place_constants() {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            copy(s.n * s.ng, constants->at(k).G, s.G);
+            copy(s.n * inequality_count[k], constants->at(k).C, C(int(k)));
+        }
+    }
+
     // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
     struct Places {
         std::vector<int> gradient, dynamics, equality, inequality, hessian;             // target offsets
@@ -216,6 +303,7 @@ private:
             most_work = std::max(most_work, recentring.work);
         }
         moved_x = a.vector(most_x), moved_parameters = a.vector(most_parameters);
+        origin = a.vector(riccati.size_z), no_rows = a.vector(std::max({riccati.size_x, riccati.size_g, size_c}));
     }
 
     // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
@@ -362,6 +450,10 @@ private:
     static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
     std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
     double *moved_x, *moved_parameters;
+    std::unique_ptr<QuadraticStages> constants;
+    double placed_scale = NAN;  // of the objective, as it is in the sweep's H
+    bool constant = false;      // the constants stand for the functions in this solve
+    double *origin, *no_rows;   // zeros
 };
 
 }  // namespace trisweep

@@ -48,8 +48,7 @@ public:
     // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
     // not finite.
     bool scale(const double* z, double largest) {
-        horizon.objective_scale = 1.0;
-        std::fill_n(horizon.row_scale, size_y, 1.0);
+        convex = horizon.renew();
         bool changed;
         return scale_further(z, largest, 1.0, changed);
     }
@@ -159,6 +158,7 @@ public:
     void clear_hessian() override {
         applied = 0.0;
         kept = false;
+        horizon.forget_hessian();
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
 

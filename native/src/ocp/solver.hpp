@@ -14,11 +14,24 @@
 
 namespace trisweep {
 
+// A plain matrix of the caller's, row after row.
+struct MatrixView {
+    const double* entries;
+    std::size_t rows, columns;
+};
+
+// Constants of a quadratic stage: 1/2 z'H z + h'z, G z + g = 0, C z + c, and the edge from its parent, x = E z_parent + b.
+struct QuadraticData {
+    MatrixView H, G, C, E;
+    std::span<const double> h, g, c, b;
+};
+
 class Solver : private Supervisor {
 public:
     explicit Solver(const Structure& s)
         : riccati(s.nx, s.nu, s.equalities, s.parent, true),
-          horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters),
+          horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters,
+                  s.quadratic),
           program(riccati, horizon),
           packing(program),
           start(program, packing),
@@ -40,6 +53,47 @@ public:
         Packing::expect_size("parameters of the stages", of_stages.size(), horizon.stage_parameter_count);
         std::copy(shared.begin(), shared.end(), horizon.parameters);
         std::copy(of_stages.begin(), of_stages.end(), horizon.stage_parameters);
+    }
+
+    // Of a problem whose structure is quadratic and has no blocks.
+    void set_quadratic(int k, const QuadraticData& data) {
+        if (!horizon.quadratic() || !horizon.blocks.empty())
+            throw std::invalid_argument(
+                "the constants of a stage are given where the structure is quadratic, without blocks");
+        if (k < 0 || std::size_t(k) >= riccati.stages.size()) throw std::invalid_argument("no such stage");
+        Riccati::Stage& s = riccati.stages[k];
+        const QuadraticStages::Constants& here = horizon.quadratic()->at(k);
+        const auto along = [](const Riccati::Stage& stage, int i) {
+            return i < stage.nu ? i : stage.up + i - stage.nu;
+        };
+        const auto place = [&](const char* name, const MatrixView& m, int rows, const Riccati::Stage& stage,
+                               double* to) {
+            Packing::expect_size(name, m.rows, rows);
+            Packing::expect_size(name, m.rows * m.columns, std::size_t(rows) * (stage.nu + stage.nx));
+            for (int i = 0; i < rows; ++i)
+                for (std::size_t j = 0; j < m.columns; ++j)
+                    to[along(stage, int(j)) + std::ptrdiff_t(i) * stage.n] = m.entries[i * m.columns + j];
+        };
+        const auto put = [](const char* name, std::span<const double> from, int size, double* to) {
+            Packing::expect_size(name, from.size(), size);
+            std::copy(from.begin(), from.end(), to);
+        };
+        const int nz = s.nu + s.nx;
+        Packing::expect_size("H", data.H.rows * data.H.columns, std::size_t(nz) * nz);
+        Packing::expect_size("h", data.h.size(), nz);
+        for (int j = 0; j < nz; ++j) {
+            here.h[along(s, j)] = data.h[j];
+            for (int i = 0; i < nz; ++i)
+                here.H[along(s, i) + std::ptrdiff_t(along(s, j)) * s.n] = data.H.entries[std::size_t(i) * nz + j];
+        }
+        QuadraticStages& constants = *horizon.quadratic();
+        place("G", data.G, s.ng, s, here.G);
+        place("C", data.C, horizon.inequality_count[k], s, here.C);
+        put("g", data.g, s.ng, constants.g0 + s.at_g);
+        put("c", data.c, horizon.inequality_count[k], constants.c0 + horizon.at_c[k]);
+        if (s.parent < 0) return;
+        place("E", data.E, s.nx, riccati.stages[s.parent], s.E);
+        put("b", data.b, s.nx, constants.b0 + s.at_x);
     }
 
     // What each of these takes is said in `Result` and `Packing`.

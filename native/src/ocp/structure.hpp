@@ -13,6 +13,7 @@ struct Structure {
     std::vector<Block> blocks;
     std::vector<Recentring> recentrings;
     int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
+    bool quadratic = false;                           // objective quadratic, rows affine, on all stages
 };
 
 }  // namespace trisweep

@@ -1,0 +1,226 @@
+// The step of a convex quadratic program: Mehrotra's predictor-corrector (Mehrotra 1992, "On the implementation of a primal-dual
+// interior point method", Sec. 2; Nocedal and Wright 2006, Algorithm 16.4), two or more directions from one
+// factorization.
+//
+//     predictor   towards gap * dual = 0
+//     corrector   towards gap * dual = sigma mu - dgap * ddual of the predictor,      sigma = (mu after the predictor / mu)^3
+//     centring    where that leads nowhere, or would let mu grow though the residuals do not ask for it (Mehrotra's rule may
+//                 cycle: Cartis 2009, "Some disadvantages of a Mehrotra-type primal-dual corrector interior point algorithm")
+//     again       where that step is short: products that a longer step would leave far from sigma mu are drawn back
+//                 (Gondzio 1996, "Multiple centrality corrections in a primal-dual method for linear programming", Sec. 3)
+//
+// No product is aimed below the least mu of a solve: what is small near a solution is then small in the linear system too.
+// Variables and multipliers go the same length, so that every linear residual falls by it. No search: where steps stay short the
+// rule gives up, and the loop goes on with its filter.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "convergence.hpp"
+#include "refinement.hpp"
+#include "settings.hpp"
+
+namespace trisweep {
+
+class PredictorCorrector {
+public:
+    PredictorCorrector(Iterate& point, const Settings& settings)
+        : point(point), settings(settings), program(point.program), refinement(program) {
+        arena.build([this](Arena& a) {
+            for (double** vector : {&h, &sigma, &target[0], &target[1], &kept[0], &kept[1], &dv_again})
+                *vector = a.vector(program.size_v);
+            dy_again = a.vector(program.size_y);
+        });
+    }
+
+    bool on = false;
+    double alpha = 0.0;  // length of the last step
+
+    void start() {
+        on = program.convex;
+        short_steps = steps = 0;
+        refinement.reset();
+    }
+
+    // A step from the point, whose derivatives are known, along (dv, dy), which are left there. `residual`: of `Convergence`.
+    // False where there is none: it is then off for the rest of the solve.
+    bool step(const double* residual, double* dv, double* dy) {
+        on = ++steps <= MOST_STEPS && factor() && predict(residual, dv, dy);
+        if (on && bound_count(program) > 0) {
+            correct(residual, dv, dy);
+            if (leads_nowhere(residual, dv)) centralize(residual, dv, dy);
+            for (int i = 0; i < MOST_AGAIN && correct_again(residual, dv, dy); ++i) {
+            }
+        }
+        on = on && take(dv, dy);
+        return on;
+    }
+
+private:
+    static constexpr double BOUNDARY = 0.995;              // share of the way to a bound, at least
+    static constexpr double SHORT = 0.05;                  // a short step
+    static constexpr int MOST_SHORT = 4, MOST_STEPS = 50;  // short ones, and steps in all, that end it
+    static constexpr double TOO_SHORT = 0.1,
+                            PROGRESS = 0.9;         // steps, and shares of mu after them, that ask for centring
+    static constexpr double CENTRAL = 0.3;          // to this share of mu
+    static constexpr double LARGEST_PRODUCT = 1e3;  // of dgap * ddual, relative to mu
+    // Of the corrections that follow: how many, from which length on none is worth it, how much longer a step they aim at, how
+    // much longer it has to become, and the products, relative to sigma mu, that they leave alone.
+    static constexpr int MOST_AGAIN = 2;
+    static constexpr double LONG = 0.9, LONGER = 0.1, WORTH = 0.01, LEAST_PRODUCT = 0.1, MOST_PRODUCT = 10.0;
+
+    bool factor() {
+        Stopwatch watch(point.times.linear);
+        set_curvature(program, sigma);
+        program.add_barrier(sigma);
+        ++point.times.factorizations;
+        return program.factor(0.0, 0.0);
+    }
+
+    bool predict(const double* residual, double* dv, double* dy) {
+        point.mu = mean_complementarity(program);
+        for (double* t : target) fill_zero(program.size_v, t);
+        aim(residual);
+        Stopwatch watch(point.times.linear);
+        return refinement.direction(program, h, point.r, dv, dy);
+    }
+
+    void correct(const double* residual, double* dv, double* dy) {
+        find_steps(dv);
+        const double length = std::min(largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
+        const double share = mean_after(dv, length) / point.mu;
+        centre = std::max(share * share * share * point.mu, settings.smallest_barrier());
+        const double most = LARGEST_PRODUCT * point.mu;
+        for (int k = 0; k < 2; ++k) {
+            const Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W) {
+                const vec product = b.sign * load(dv + i) * load(b.step + i);
+                const vec bounded = product > most ? most - vec{} : product < -most ? -most - vec{} : product;
+                store(target[k] + i, load(b.there + i) * (centre - bounded));
+            }
+        }
+        aim(residual);
+        Stopwatch watch(point.times.linear);
+        refinement.direction_again(program, h, point.r, dv, dy);
+    }
+
+    bool leads_nowhere(const double* residual, const double* dv) {
+        find_steps(dv);
+        const double length = largest_step(dv);
+        if (length < TOO_SHORT) return true;
+        const bool off =
+            std::max(largest_size(program.size_v, residual), largest_size(program.size_y, point.r)) > point.mu;
+        return !off && mean_after(dv, length) > PROGRESS * point.mu;
+    }
+
+    // Towards products that are all alike.
+    void centralize(const double* residual, double* dv, double* dy) {
+        centre = CENTRAL * point.mu;
+        for (int k = 0; k < 2; ++k) {
+            const Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W) store(target[k] + i, centre * load(b.there + i));
+        }
+        aim(residual);
+        Stopwatch watch(point.times.linear);
+        refinement.direction_again(program, h, point.r, dv, dy);
+    }
+
+    // Another direction in place of (dv, dy), if it leads further. False where another one is not worth its time.
+    bool correct_again(const double* residual, double* dv, double* dy) {
+        find_steps(dv);
+        const double length = largest_step(dv);
+        if (length >= LONG) return false;
+        const double longer = std::min(1.0, length + LONGER), least = LEAST_PRODUCT * centre,
+                     most = MOST_PRODUCT * centre;
+        for (int k = 0; k < 2; ++k) {
+            const Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W) {
+                const vec gap = load(b.gap + i) + longer * b.sign * load(dv + i);
+                const vec product = gap * (load(b.dual + i) + longer * load(b.step + i));
+                store(kept[k] + i, load(target[k] + i));
+                const vec drawn = product < least ? least - product : product > most ? most - product : vec{};
+                store(target[k] + i, load(target[k] + i) + load(b.there + i) * larger(drawn, -most - vec{}));
+            }
+        }
+        aim(residual);
+        {
+            Stopwatch watch(point.times.linear);
+            refinement.direction_again(program, h, point.r, dv_again, dy_again);
+        }
+        find_steps(dv_again);
+        if (largest_step(dv_again) < length + WORTH) {
+            for (int k = 0; k < 2; ++k) copy(program.size_v, kept[k], target[k]);
+            return false;
+        }
+        copy(program.size_v, dv_again, dv);
+        copy(program.size_y, dy_again, dy);
+        return true;
+    }
+
+    double largest_step(const double* dv) const {
+        const double tau = std::max(BOUNDARY, 1.0 - point.mu);
+        return std::min(largest_primal_step(program, dv, tau), largest_dual_step(program, tau));
+    }
+
+    bool take(const double* dv, const double* dy) {
+        find_steps(dv);
+        alpha = largest_step(dv);
+        if (alpha < SHORT && ++short_steps >= MOST_SHORT) return false;
+        for (int i = 0; i < program.size_v; i += W) store(point.v + i, load(point.v + i) + alpha * load(dv + i));
+        for (int i = 0; i < program.size_y; i += W) store(point.y + i, load(point.y + i) + alpha * load(dy + i));
+        for (Bounds* b : bounds())
+            for (int i = 0; i < b->size; i += W) store(b->dual + i, load(b->dual + i) + alpha * load(b->step + i));
+        if (!point.evaluate()) return false;
+        point.settle();
+        point.mu = mean_complementarity(program);
+        return true;
+    }
+
+    // h: the gradient of the Lagrangian with target / gap as the bounds' multipliers.
+    void aim(const double* residual) {
+        copy(program.size_v, residual, h);
+        for (int k = 0; k < 2; ++k) {
+            const Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W)
+                store(h + i, load(h + i) + b.sign * (load(b.dual + i) - load(target[k] + i) * load(b.inverse + i)));
+        }
+    }
+
+    // Steps of the bounds' multipliers towards the targets.
+    void find_steps(const double* dv) {
+        for (int k = 0; k < 2; ++k) {
+            Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W) {
+                const vec dual = load(b.dual + i);
+                store(b.step + i, load(b.inverse + i) * (load(target[k] + i) - dual * (b.sign * load(dv + i))) - dual);
+            }
+        }
+    }
+
+    // The mean of gap times multiplier after a step of this length.
+    double mean_after(const double* dv, double length) const {
+        double sum = 0.0;
+        for (const Bounds* b : {&program.lower, &program.upper})
+            sum += sum_over(b->size, [=](int i) {
+                const vec gap = load(b->gap + i) + length * b->sign * load(dv + i);
+                return gap * (load(b->dual + i) + length * load(b->step + i));
+            });
+        return sum / std::max(1, bound_count(program));
+    }
+
+    std::array<Bounds*, 2> bounds() { return {&program.lower, &program.upper}; }
+
+    Iterate& point;
+    const Settings& settings;
+    Program& program;
+    Arena arena;
+    Refinement refinement;
+    int steps = 0, short_steps = 0;
+    double centre = 0.0;  // sigma mu
+    double *h, *sigma, *dv_again, *dy_again;
+    std::array<double*, 2> target;  // of gap times multiplier, of the lower and the upper bounds
+    std::array<double*, 2> kept;    // the targets before the last correction
+};
+
+}  // namespace trisweep

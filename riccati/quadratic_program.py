@@ -1,0 +1,317 @@
+"""Convex quadratic programs on a tree: a linear-quadratic problem with limits on states, controls and rows of both.
+
+    minimize    the objective of `LQProblem`      subject to its dynamics and equalities, and at every stage
+                x_lower <= x <= x_upper,   u_lower <= u <= u_upper,   lower <= Cx x + Cu u <= upper
+
+Mehrotra's predictor-corrector on the sweep (`native/src/interior_point/predictor_corrector.hpp`). What is said of an
+answer is computed here again, from the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import ProblemError
+from ..native import core
+from .problem import Array, CheckedStage, LQProblem, Stage
+
+# A residual computed again may differ from the solver's by this factor: order of sums, and its room beyond the bounds.
+SLACK = 10.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of one stage; a number stands for all entries, what is left out has none.
+
+    x_lower, x_upper (nx,), u_lower, u_upper (nu,), and rows Cx (nc, nx), Cu (nc, nu) with lower, upper (nc,).
+    """
+
+    x_lower: ArrayLike = -np.inf
+    x_upper: ArrayLike = np.inf
+    u_lower: ArrayLike = -np.inf
+    u_upper: ArrayLike = np.inf
+    Cx: ArrayLike | None = None
+    Cu: ArrayLike | None = None
+    lower: ArrayLike = -np.inf
+    upper: ArrayLike = np.inf
+
+
+@dataclass(frozen=True)
+class QPResidual:
+    """How far an answer is from the KKT conditions: the largest entry of each, relative to 1 + its largest terms."""
+
+    stationarity: float
+    dynamics: float
+    equalities: float
+    limits: float
+    complementarity: float
+
+    @property
+    def worst(self) -> float:
+        """The largest of all; NaN where one is."""
+        return float(np.max([self.stationarity, self.dynamics, self.equalities, self.limits, self.complementarity]))
+
+
+@dataclass(frozen=True)
+class QPSolution:
+    """An answer: one entry a stage in each list.
+
+    status: "solved", "infeasible", "unbounded", "iteration limit", "time limit", "not minimal" or "stalled".
+    costates: multipliers of the edges (nx,); multipliers: of the equalities (ng,); row_multipliers: of the rows (nc,);
+    x_multipliers, u_multipliers: of the limits. A positive one presses on an upper limit, a negative one on a lower.
+    """
+
+    status: str
+    x: list[Array]
+    u: list[Array]
+    costates: list[Array]
+    multipliers: list[Array]
+    row_multipliers: list[Array]
+    x_multipliers: list[Array]
+    u_multipliers: list[Array]
+    objective: float
+    residual: QPResidual
+    iterations: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The limits of a stage, as arrays."""
+
+    x: tuple[Array, Array]
+    u: tuple[Array, Array]
+    Cx: Array
+    Cu: Array
+    c: tuple[Array, Array]
+
+
+class QP:
+    """A convex quadratic program, ready to solve again and again.
+
+    stages: as in `LQProblem`. limits: one `Limits` for all stages, or one (or None) for each.
+    initial_state: (nx,) fixes the root's state, which then has no limits; None leaves it free.
+
+    >>> from trisweep.riccati import QP, Limits, Stage
+    >>> QP([Stage(Q=[[2.0]], q=[-4.0])], Limits(x_upper=1.0)).solve().x[0].round(6)
+    array([1.])
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        limits: Limits | Sequence[Limits | None] | None = None,
+        initial_state: ArrayLike | None = None,
+    ):
+        self.problem = LQProblem(stages, initial_state)
+        self._limits = _check_limits(self.problem, limits)
+        checked, fixed = self.problem.stages, initial_state is not None
+        self._nx = [0 if fixed and k == 0 else s.nx for k, s in enumerate(checked)]
+        structure = core.Structure()
+        structure.nx, structure.nu = self._nx, [s.nu for s in checked]
+        structure.equalities = [s.ng for s in checked]
+        structure.inequalities = [len(rows.Cx) for rows in self._limits]
+        structure.parent = [-1 if s.parent is None else s.parent for s in checked]
+        structure.quadratic = True
+        self._core = core.Solver(structure)
+        for k in range(len(checked)):
+            self._set_stage(k)
+        bounds = [
+            np.concatenate([part for r, nx in zip(self._limits, self._nx) for part in (r.u[side], r.x[side][:nx])])
+            for side in (0, 1)
+        ]
+        rows = [np.concatenate([np.zeros(0), *(r.c[side] for r in self._limits)]) for side in (0, 1)]
+        self._core.set_bounds(*bounds, *rows)
+
+    def solve(
+        self,
+        warm_start: QPSolution | None = None,
+        initial_state: ArrayLike | None = None,
+        tolerance: float = 1e-8,
+        iterations: int = 200,
+        seconds: float = np.inf,
+    ) -> QPSolution:
+        """Solve, from an earlier solution where one is given.
+
+        initial_state: another one than that of the statement, where this fixed it. tolerance: of the KKT conditions.
+        """
+        if initial_state is not None:
+            self._move_root(initial_state)
+        stages, settings = self.problem.stages, core.Settings()
+        settings.tolerance, settings.iterations, settings.seconds = tolerance, iterations, min(seconds, 1e9)
+        settings.warm_start = warm_start is not None
+        sizes = [(s.nu, nx) for s, nx in zip(stages, self._nx)]
+        if warm_start is None:
+            self._core.set_guess(np.zeros(sum(map(sum, sizes))))
+        else:
+            self._set_start(warm_start)
+        result = self._core.solve(settings)
+        return self._answer(result, tolerance)
+
+    def _set_stage(self, k: int) -> None:
+        s, rows, root = self.problem.stages[k], self._limits[k], self.problem.initial_state
+        H = np.block([[s.R, s.S.T], [s.S, s.Q]])
+        h, G, C = np.concatenate([s.r, s.q]), np.hstack([s.Gu, s.Gx]), np.hstack([rows.Cu, rows.Cx])
+        g, c, E, b = s.g, np.zeros(len(C)), s.E, np.zeros(0) if s.b is None else s.b
+        if root is not None and k == 0:
+            h, g, c = s.r + s.S.T @ root, s.g + s.Gx @ root, rows.Cx @ root
+            H, G, C = s.R, s.Gu, rows.Cu
+        elif root is not None and s.parent == 0 and s.A is not None and s.B is not None:
+            E, b = s.B, b + s.A @ root
+        self._core.set_quadratic(k, *(np.ascontiguousarray(part) for part in (H, h, G, g, C, c, E, b)))
+
+    def _move_root(self, state: ArrayLike) -> None:
+        if self.problem.initial_state is None:
+            raise ProblemError("solve: initial_state is given, but the root of this QP is free; expected None")
+        vectors = replace(self.problem.right_hand_side, initial_state=state)
+        self.problem = self.problem.with_right_hand_side(vectors)
+        for k, s in enumerate(self.problem.stages):
+            if k == 0 or s.parent == 0:
+                self._set_stage(k)
+
+    def _set_start(self, start: QPSolution) -> None:
+        if [len(x) for x in start.x] != [s.nx for s in self.problem.stages]:
+            raise ProblemError("solve: warm_start is the solution of another QP: its states have other sizes")
+        first = len(start.x[0]) - self._nx[0]
+        x, wx = [start.x[0][first:], *start.x[1:]], [start.x_multipliers[0][first:], *start.x_multipliers[1:]]
+        self._core.set_guess(np.concatenate([part for pair in zip(start.u, x) for part in pair]))
+        y = np.concatenate([np.zeros(0), *start.costates[1:], *start.multipliers, *start.row_multipliers])
+        self._core.set_multipliers(y, np.concatenate([part for pair in zip(start.u_multipliers, wx) for part in pair]))
+
+    def _answer(self, result, tolerance: float) -> QPSolution:
+        stages, root = self.problem.stages, self.problem.initial_state
+        sizes = [size for s, nx in zip(stages, self._nx) for size in (s.nu, nx)]
+        z, w = _cut(result.z, sizes), _cut(result.w, sizes)
+        u, x, wu, wx = z[::2], z[1::2], w[::2], w[1::2]
+        kinds = [self._nx[1:], [s.ng for s in stages], [len(rows.Cx) for rows in self._limits]]
+        y = _cut(result.y, [size for kind in kinds for size in kind])
+        n = len(stages)
+        costates, multipliers, row_multipliers = [np.zeros(0), *y[: n - 1]], y[n - 1 : 2 * n - 1], y[2 * n - 1 :]
+        if root is not None:
+            x[0], wx[0] = root.copy(), np.zeros(len(root))
+        answer = QPSolution(
+            result.status.name.replace("_", " "), x, u, costates, multipliers, row_multipliers, wx, wu,
+            self.problem.objective(x, u), QPResidual(*[np.nan] * 5), result.iterations, result.seconds,
+        )  # fmt: skip
+        slopes = self._slopes(answer)
+        if root is not None:
+            costates[0] = slopes[0][0][stages[0].nu :]
+        residual = self._residual(answer, slopes)
+        doubtful = answer.status == "solved" and not residual.worst <= SLACK * tolerance
+        return replace(answer, residual=residual, status="stalled" if doubtful else answer.status)
+
+    def _slopes(self, answer: QPSolution) -> list[tuple[Array, float]]:
+        """The gradient of the Lagrangian along (u, x) of every stage, and the largest of its terms."""
+        found = []
+        children: list[list[int]] = [[] for _ in self.problem.stages]
+        for j, child in enumerate(self.problem.stages[1:], 1):
+            children[child.parent or 0].append(j)
+        for k, s in enumerate(self.problem.stages):
+            rows = self._limits[k]
+            terms = [
+                np.concatenate([s.R @ answer.u[k] + s.S.T @ answer.x[k], s.S @ answer.u[k] + s.Q @ answer.x[k]]),
+                np.concatenate([s.r, s.q]),
+                np.hstack([s.Gu, s.Gx]).T @ answer.multipliers[k],
+                np.hstack([rows.Cu, rows.Cx]).T @ answer.row_multipliers[k],
+                np.concatenate([answer.u_multipliers[k], answer.x_multipliers[k]]),
+                *(self.problem.stages[j].E.T @ answer.costates[j] for j in children[k]),
+            ]
+            if len(answer.costates[k]):
+                terms.append(np.concatenate([np.zeros(s.nu), -answer.costates[k]]))
+            found.append((np.sum(terms, axis=0), max(_largest(term) for term in terms)))
+        return found
+
+    def _residual(self, answer: QPSolution, slopes: list[tuple[Array, float]]) -> QPResidual:
+        stages, fixed = self.problem.stages, self.problem.initial_state is not None
+        stationarity = [_largest(slope[: s.nu] if fixed and k == 0 else slope) for k, (s, (slope, _)) in
+                        enumerate(zip(stages, slopes))]  # fmt: skip
+        dynamics, equalities, outside, products = [0.0], [0.0], [0.0], [0.0]
+        size = 1.0 + max((_largest(v) for v in (*answer.x, *answer.u)), default=0.0)
+        for k, s in enumerate(stages):
+            x, u, rows = answer.x[k], answer.u[k], self._limits[k]
+            equalities.append(_largest(s.Gu @ u + s.Gx @ x + s.g))
+            if s.parent is not None and s.A is not None and s.B is not None and s.b is not None:
+                dynamics.append(_largest(s.A @ answer.x[s.parent] + s.B @ answer.u[s.parent] + s.b - x))
+            for value, multiplier, (low, high) in (
+                (x, answer.x_multipliers[k], rows.x),
+                (u, answer.u_multipliers[k], rows.u),
+                (rows.Cx @ x + rows.Cu @ u, answer.row_multipliers[k], rows.c),
+            ):
+                outside.append(_largest(np.maximum(np.maximum(low - value, value - high), 0.0)))
+                gap = np.clip(np.where(multiplier > 0, high - value, value - low), 0.0, 1.0)
+                products.append(_largest(multiplier * gap))
+        terms = 1.0 + max(largest for _, largest in slopes)
+        return QPResidual(
+            stationarity=_worst(stationarity) / terms,
+            dynamics=_worst(dynamics) / size,
+            equalities=_worst(equalities) / size,
+            limits=_worst(outside) / size,
+            complementarity=_worst(products) / terms,
+        )
+
+
+def _check_limits(problem: LQProblem, limits: Limits | Sequence[Limits | None] | None) -> list[_Rows]:
+    stages, fixed = problem.stages, problem.initial_state is not None
+    if limits is None or isinstance(limits, Limits):
+        alike = limits or Limits()
+        root = replace(alike, x_lower=-np.inf, x_upper=np.inf) if fixed else alike
+        return [_check(k, s, root if k == 0 else alike) for k, s in enumerate(stages)]
+    if len(limits) != len(stages):
+        raise ProblemError(f"limits has {len(limits)} entries, expected one for each of the {len(stages)} stages")
+    found = [_check(k, s, each or Limits()) for k, (s, each) in enumerate(zip(stages, limits))]
+    if fixed and not (np.isneginf(found[0].x[0]).all() and np.isposinf(found[0].x[1]).all()):
+        raise ProblemError("stage 0: its state is fixed by initial_state, but has limits; expected none")
+    return found
+
+
+def _check(k: int, s: CheckedStage, limits: Limits) -> _Rows:
+    where = f"limits of stage {k}"
+    if not isinstance(limits, Limits):
+        raise ProblemError(f"{where}: {limits!r}, expected Limits(...) or None")
+    count = next((len(np.atleast_2d(np.asarray(C))) for C in (limits.Cx, limits.Cu) if C is not None), 0)
+    Cx = _matrix(f"{where}: Cx", limits.Cx, (count, s.nx))
+    Cu = _matrix(f"{where}: Cu", limits.Cu, (count, s.nu))
+
+    def pair(low: str, high: str, size: int) -> tuple[Array, Array]:
+        lower, upper = (_spread(f"{where}: {name}", getattr(limits, name), size) for name in (low, high))
+        if (lower > upper).any():
+            i = int(np.argmax(lower > upper))
+            raise ProblemError(f"{where}: {low}[{i}] is {lower[i]:g}, above {high}[{i}], which is {upper[i]:g}")
+        return lower, upper
+
+    x, u = pair("x_lower", "x_upper", s.nx), pair("u_lower", "u_upper", s.nu)
+    return _Rows(x, u, Cx, Cu, pair("lower", "upper", count))
+
+
+def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
+    array = np.zeros(shape) if value is None else np.array(value, dtype=np.float64)
+    if array.shape != shape:
+        raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
+    if not np.isfinite(array).all():
+        raise ProblemError(f"{where} has an entry that is not finite")
+    return array
+
+
+def _spread(where: str, value: ArrayLike, size: int) -> Array:
+    array = np.array(value, dtype=np.float64)
+    if array.shape not in ((), (size,)):
+        raise ProblemError(f"{where} has shape {array.shape}, expected a number or ({size},)")
+    if np.isnan(array).any():
+        raise ProblemError(f"{where} has an entry that is NaN")
+    return np.broadcast_to(array, (size,)).copy()
+
+
+def _cut(flat: Array, sizes: list[int]) -> list[Array]:
+    return [part.copy() for part in np.split(flat, np.cumsum(sizes)[:-1])] if sizes else []
+
+
+def _largest(entries: Array) -> float:
+    return float(np.abs(entries).max(initial=0.0)) if not np.isnan(entries).any() else float("nan")
+
+
+def _worst(values: Sequence[float]) -> float:
+    return float(np.max(values))

@@ -7,11 +7,12 @@ e = expand(x, vertcat(y * x), multipliers=eta)      # e.values, e.jacobian, e.gr
 
 from ..errors import NodeError
 from .checker import Check, check
-from .derivatives import Derivatives
+from .derivatives import Derivatives, Recursion
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, nodes_of
 from .quadratic import lower_hessian
 from .relocation import relocate
+from .remainder import Remainder, remainder
 
 __all__ = [
     "Check",
@@ -19,11 +20,14 @@ __all__ = [
     "Expansion",
     "ImplicitNode",
     "NodeError",
+    "Recursion",
+    "Remainder",
     "check",
     "expand",
     "implicit",
     "lower_hessian",
     "nodes_of",
     "relocate",
+    "remainder",
     "solved",
 ]

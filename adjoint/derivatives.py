@@ -7,12 +7,26 @@ other symbols.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 
 from .quadratic import lower_hessian
 from .symbols import index, symbols
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """Something outside of CasADi that solves a node and differentiates its residual on numbers: `tables()` say what to
+    compute, `arguments` (a column) what it is given; `inputs` are the w in which the residual is differentiated.
+    """
+
+    tables: Callable[[], Any]
+    arguments: ca.SX
+    inputs: ca.SX
 
 
 class Derivatives:
@@ -27,6 +41,11 @@ class Derivatives:
     def __init__(self, unknowns: ca.SX, residual: ca.SX, inverse: ca.SX | None = None):
         self.unknowns, self.residual = unknowns, residual
         self._inverse = inverse
+
+    @property
+    def recursion(self) -> Recursion | None:
+        """What computes all this outside of CasADi, if something does."""
+        return None
 
     @cached_property
     def inputs(self) -> ca.SX:

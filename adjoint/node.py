@@ -6,7 +6,9 @@ long as the process lives: unknowns may sit in any expression, and CasADi does n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 
@@ -18,20 +20,28 @@ from .symbols import distinct, index, symbols
 
 @dataclass(frozen=True, eq=False)
 class ImplicitNode:
-    """y = `unknowns` (ny symbols) solve `residual` = 0 (ny); `solution` (ny) is the expression that does, without y."""
+    """y = `unknowns` (ny symbols) solve `residual` = 0 (ny); `solve` makes the expression (ny) that does, without y, of
+    the symbols in `sources`.
+    """
 
     name: str
     unknowns: ca.SX
     residual: ca.SX
-    solution: ca.SX
+    solve: Callable[[], ca.SX]
+    sources: ca.SX
     derivatives: Derivatives
     inner: tuple[ImplicitNode, ...] = ()
+
+    @cached_property
+    def solution(self) -> ca.SX:
+        """y as an expression (ny) of other symbols."""
+        return self.solve()
 
     @property
     def parents(self) -> list[ImplicitNode]:
         """The nodes this one needs solved before it: those under its expressions and under its inner nodes'."""
         members = (self, *self.inner)
-        found = _found(*(part for node in members for part in (node.residual, node.solution)))
+        found = _found(*(part for node in members for part in (node.residual, node.sources)))
         return [node for node in found if node not in members]
 
 
@@ -42,27 +52,35 @@ def implicit(
     name: str,
     unknowns: ca.SX,
     residual: ca.SX,
-    solution: ca.SX,
+    solution: ca.SX | Callable[[], ca.SX],
     inverse: ca.SX | None = None,
     derivatives: Derivatives | None = None,
+    sources: ca.SX | None = None,
 ) -> ca.SX:
     """Make a node, and return its unknowns to be used like any other symbols.
 
     unknowns: y, a column of fresh symbols (ny). residual: g (ny) in y and any other symbols, other nodes' unknowns
     among them. solution: y as an expression (ny) of those other symbols. inverse: (dg/dy)^-1 (ny, ny), if there is a
     cheap expression; derivatives: closed forms of all the residual's derivatives, if there are any, in place of
-    `inverse`. The residual may rest on nodes that depend on y: they become inner nodes of this one.
+    `inverse`. A solution that is costly to write down may be a function that does, called where it is wanted; `sources`
+    are then expressions with all its symbols. The residual may rest on nodes that depend on y: they become inner nodes
+    of this one.
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
-    _check(name, unknowns, residual, solution, inverse)
+    if sources is None:
+        solution = solution() if callable(solution) else solution
+        sources = solution
+    expressions = {"residual": residual} if callable(solution) else {"residual": residual, "solution": solution}
+    _check(name, unknowns, expressions, inverse)
     inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
-    _check_solvable(name, unknowns, residual, solution, inner, known_inverse=derivatives is not None)
+    _check_solvable(name, unknowns, residual, sources, inner, known_inverse=derivatives is not None)
     if inner:
         derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
     elif derivatives is None:
         derivatives = Derivatives(unknowns, residual, inverse)
-    node = ImplicitNode(name, unknowns, residual, solution, derivatives, tuple(inner))
+    solve = solution if callable(solution) else lambda: solution
+    node = ImplicitNode(name, unknowns, residual, solve, sources, derivatives, tuple(inner))
     _TABLE.update(dict.fromkeys(index(unknowns), node))
     return unknowns
 
@@ -100,18 +118,18 @@ def _dependents(nodes: list[ImplicitNode], unknowns: ca.SX) -> list[ImplicitNode
     """Those of the ordered nodes that depend on the unknowns, directly or by way of each other."""
     moved, found = set(index(unknowns)), []
     for node in nodes:
-        if any(symbol.element_hash() in moved for symbol in symbols(node.residual, node.solution)):
+        if any(symbol.element_hash() in moved for symbol in symbols(node.residual, node.sources)):
             found.append(node)
             moved |= set(index(node.unknowns))
     return found
 
 
-def _check(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inverse: ca.SX | None) -> None:
+def _check(name: str, unknowns: ca.SX, expressions: dict[str, ca.SX], inverse: ca.SX | None) -> None:
     """Shapes, and unknowns that are fresh symbols."""
     size = unknowns.numel()
     if not distinct(unknowns):
         raise NodeError(f"node '{name}': unknowns are {unknowns}, expected a column of distinct symbols")
-    for what, vector in (("residual", residual), ("solution", solution)):
+    for what, vector in expressions.items():
         if vector.shape != (size, 1):
             raise NodeError(f"node '{name}': {what} has shape {vector.shape}, expected ({size}, 1) like the unknowns")
     if inverse is not None and inverse.shape != (size, size):
@@ -121,13 +139,13 @@ def _check(name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inverse
 
 
 def _check_solvable(
-    name: str, unknowns: ca.SX, residual: ca.SX, solution: ca.SX, inner: list[ImplicitNode], known_inverse: bool
+    name: str, unknowns: ca.SX, residual: ca.SX, sources: ca.SX, inner: list[ImplicitNode], known_inverse: bool
 ) -> None:
     """A solution free of what it solves for, and a residual whose dg/dy can have an inverse; closed forms may have one
     that singles out a solution where the residual does not.
     """
     unsolved = index(ca.vertcat(unknowns, *(node.unknowns for node in inner)))
-    for symbol in symbols(solution):
+    for symbol in symbols(sources):
         if symbol.element_hash() in unsolved:
             raise NodeError(
                 f"node '{name}': solution contains the node's own unknown '{symbol}', expected other symbols only"

@@ -6,12 +6,12 @@ another node than at its start.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import casadi as ca
 
-from .derivatives import Derivatives
-from .node import implicit, nodes_of
+from .derivatives import Derivatives, Recursion
+from .node import ImplicitNode, implicit, nodes_of
 
 
 class Relocated(Derivatives):
@@ -43,6 +43,13 @@ class Relocated(Derivatives):
     def inverse(self) -> ca.SX:
         return self._move(self._base.inverse)
 
+    @cached_property
+    def recursion(self) -> Recursion | None:
+        base = self._base.recursion
+        if base is None:
+            return None
+        return Recursion(base.tables, self._move(base.arguments), self._move(base.inputs))
+
     def _move(self, expression: ca.SX) -> ca.SX:
         return ca.substitute([expression], self._old, self._new)[0]
 
@@ -59,8 +66,14 @@ def relocate(expression: ca.SX, symbols: ca.SX, point: ca.SX) -> ca.SX:
     old, new = [symbols], [point]
     for node in nodes_of(expression):
         unknowns = ca.SX.sym(node.name, node.unknowns.numel())
-        residual, solution = ca.substitute([node.residual, node.solution], [*old, node.unknowns], [*new, unknowns])
-        derivatives = Relocated(node.derivatives, [*old, node.unknowns], [*new, unknowns])
-        new.append(implicit(node.name, unknowns, residual, solution, derivatives=derivatives))
+        olds, news = [*old, node.unknowns], [*new, unknowns]
+        residual, sources = ca.substitute([node.residual, node.sources], olds, news)
+        solution = partial(_moved_solution, node, olds, news)
+        derivatives = Relocated(node.derivatives, olds, news)
+        new.append(implicit(node.name, unknowns, residual, solution, derivatives=derivatives, sources=sources))
         old.append(node.unknowns)
     return ca.substitute([expression], old, new)[0]
+
+
+def _moved_solution(node: ImplicitNode, old: list[ca.SX], new: list[ca.SX]) -> ca.SX:
+    return ca.substitute([node.solution], old, new)[0]

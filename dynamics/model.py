@@ -374,6 +374,14 @@ class Model:
         tau, forces = constrained_inverse(self, *state, listed(constraints), self.on_bodies(external))
         return flat(tau), tuple(flat(force) for force in forces)
 
+    def standing_torques(self, q: Given, contacts: Sequence[Constraint]) -> Array:
+        """tau (nv,), zero at floating joints, that holds the robot still at q on its contacts: a good first guess.
+
+        solver.solve(guess={"q": q, "tau": robot.standing_torques(q, feet)[6:]})
+        """
+        rest = np.zeros(self.nv)
+        return self.constrained_inverse_dynamics(q, rest, rest, contacts)[0]
+
     @cached_property
     def compiled(self) -> Compiled:
         """The same algorithms as machine code, one state or a batch at a time."""

@@ -19,10 +19,10 @@ from typing import TypeAlias
 
 import casadi as ca
 
-from ...adjoint import Derivatives, implicit, lower_hessian
+from ...adjoint import Derivatives, Recursion, implicit, lower_hessian
 from ..algebra.arrays import Array, is_symbolic, rows
 from ..constraints.loops import couplings
-from ..forward_problem import ForwardProblem, Method
+from ..forward_problem import Answer, ForwardProblem, Method
 from ..free.inverse_mass import inverse_mass
 from ..free.rnea import body_accelerations, newton_euler
 from ..free.tree_motion import TreeMotion, tree_motion_along
@@ -40,10 +40,25 @@ def forward_node(problem: ForwardProblem, ways: Sequence[Way]) -> list[ca.SX]:
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
     choices = [way(y, problem) for way in ways]
-    best = choices[0] if len(choices) == 1 else min(choices, key=ForwardDerivatives.operations)
-    g = residual(problem, y, problem.move, best.soft)
-    implicit(f"forward dynamics of '{problem.model.name}'", y, g, best.solution, derivatives=best)
+    known = choices[0] if len(choices) == 1 else ForwardDerivatives(y, problem, cheapest(choices))
+    if len(choices) == 1:
+        known.solution  # noqa: B018  a method that cannot take these constraints says so here
+    name, g = f"forward dynamics of '{problem.model.name}'", residual(problem, y, problem.move, known.soft)
+    sources = ca.vertcat(problem.q, problem.v, problem.tau, known.others)
+    implicit(name, y, g, lambda: known.solution, derivatives=known, sources=sources)
     return parts
+
+
+def cheapest(choices: Sequence[ForwardDerivatives]) -> Method:
+    """The method with the fewest operations, which is looked for where one is first needed: the core may not."""
+    found: list[Method] = []
+
+    def solve(problem: ForwardProblem) -> Answer:
+        if not found:
+            found.append(min(choices, key=ForwardDerivatives.operations).solve)
+        return found[0](problem)
+
+    return solve
 
 
 def split(problem: ForwardProblem, y: ca.SX) -> list[ca.SX]:
@@ -113,6 +128,18 @@ class ForwardDerivatives(Derivatives):
         problem = self.problem
         d = increment(problem.model, self.q0, ca.SX(problem.q))
         return ca.vertcat(d[::-1], problem.v[::-1], problem.tau, self.others)
+
+    @cached_property
+    def recursion(self) -> Recursion | None:
+        """By the core, where it knows the constraints; the inputs are (d, v, tau)."""
+        from .recursion import arguments, has_tables, tree
+
+        problem, soft = self.problem, self.soft
+        if problem.external is not None or not has_tables(problem.model, problem.constraints):
+            return None
+        d = increment(problem.model, self.q0, ca.SX(problem.q))
+        inputs = ca.vertcat(d, problem.v, problem.tau)
+        return Recursion(lambda: tree(problem.model, problem.constraints, soft), arguments(problem), inputs)
 
     @cached_property
     def _residual(self) -> ca.SX:

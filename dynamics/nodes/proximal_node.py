@@ -52,6 +52,11 @@ class ProximalDerivatives(ForwardDerivatives):
         self.mu = weight(problem.model, problem.constraints, STIFFNESS)
         self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if kind is ProxLTL else kind.stiffness)
 
+    @property
+    def recursion(self) -> None:
+        """None: the core's needs independent rows."""
+        return None
+
     def _iterated(self, kind: type[Factorization], problem: ForwardProblem) -> Answer:
         """Accelerations and forces after n plain iterations."""
         n = ITERATIONS

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import casadi as ca
 import numpy as np
 
 from ...native import CompiledFunction, compile_function, core
 from ..answer.iteration import Iteration
 from ..answer.status import Status
+from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
@@ -31,16 +31,14 @@ class NativeBackend:
 
     def __init__(self, transcription: Transcription, layout: Layout, hessian: str):
         self.transcription, self.layout = transcription, layout
-        self.functions = [transcription.functions(block, hessian) for block in transcription.blocks]
-        self.compiled = [
-            (_compiled(values, block), _compiled(derivatives, block))
-            for block, (values, derivatives) in zip(transcription.blocks, self.functions)
-        ]
+        self.functions = [stage_functions(transcription, block, hessian) for block in transcription.blocks]
         self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
         self._structure = self._core_structure()
-        self._structure.quadratic = hessian == "exact" and not self._recentrings and self._is_quadratic()
+        self._structure.quadratic = (
+            hessian == "exact" and not self._recentrings and all(functions.quadratic for functions in self.functions)
+        )
         self.core: Any = core.Solver(self._structure)
-        evaluators = [compiled_evaluator(*each) for each in zip(self.functions, self.compiled)]
+        evaluators = [stage_evaluator(*each) for each in zip(transcription.blocks, self.functions)]
         self.conditions = Conditions(transcription, layout, evaluators)
 
     def run(self, request: Request) -> Outcome:
@@ -102,22 +100,12 @@ class NativeBackend:
         transcription, made = self.transcription, core.Structure()
         made.nx, made.nu, made.parent = transcription.nx, transcription.nu, transcription.parents
         made.equalities, made.inequalities = map(transcription.count, (Kind.EQUALITY, Kind.INEQUALITY))
-        made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions, self.compiled)]
+        made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions)]
         made.recentrings = self._core_recentrings()
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
 
-    def _is_quadratic(self) -> bool:
-        pairs = zip(self.transcription.blocks, self.functions)
-        return all(self.transcription.is_quadratic(block, derivatives) for block, (_, derivatives) in pairs)
-
-    def _core_block(
-        self,
-        block: Block,
-        functions: tuple[ca.Function, ca.Function],
-        compiled: tuple[CompiledFunction, CompiledFunction],
-    ) -> Any:
-        values, derivatives = compiled
+    def _core_block(self, block: Block, functions: StageFunctions) -> Any:
         made = core.Block()
         made.first, made.count, made.child = block.stages[0], len(block.stages), block.child
         layouts, phases = self.layout.phases, self.transcription.phases
@@ -130,12 +118,11 @@ class NativeBackend:
             made.child_stride = entered.per_stage
         made.objective, made.dynamics = block.count(Kind.OBJECTIVE), block.count(Kind.DYNAMICS)
         made.equalities, made.inequalities = block.count(Kind.EQUALITY), block.count(Kind.INEQUALITY)
-        made.lanes = max(values.lanes, derivatives.lanes)
+        made.lanes = functions.lanes
         made.at_equality, made.at_inequality = block.at_equality, block.at_inequality
-        made.jacobian_rows, made.jacobian_columns = map(list, functions[1].sparsity_out(0).get_triplet())
-        made.hessian_rows, made.hessian_columns = map(list, functions[1].sparsity_out(1).get_triplet())
-        made.set_values(values.address, values.sizes.work)
-        made.set_derivatives(derivatives.address, derivatives.sizes.work)
+        made.jacobian_rows, made.jacobian_columns = functions.jacobian_places
+        made.hessian_rows, made.hessian_columns = functions.hessian_places
+        functions.give_to(made)
         return made
 
     def _core_recentrings(self) -> list[Any]:
@@ -156,31 +143,34 @@ class NativeBackend:
         return made
 
 
-def compiled_evaluator(
-    functions: tuple[ca.Function, ca.Function], compiled: tuple[CompiledFunction, CompiledFunction]
-) -> Evaluator:
+def stage_evaluator(block: Block, functions: StageFunctions) -> Evaluator:
     """A block's rows and slopes by the solver's machine code."""
-    values, derivatives = compiled
-    sparsity = functions[1].sparsity_out(0)
-    at_row, at_column = (np.array(part, dtype=int) for part in sparsity.get_triplet())
-    to_rows, to_columns = (np.zeros((len(at_row), size)) for size in sparsity.shape)
-    to_rows[np.arange(len(at_row)), at_row] = 1.0
-    to_columns[np.arange(len(at_row)), at_column] = 1.0
+    at_row, at_column = (np.array(part, dtype=int) for part in functions.jacobian_places)
+    by_row = _summing(at_row, block.rows.numel())
+    by_column = _summing(at_column, sum(part.numel() for part in block.inputs[:2]))
 
     def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
-        rows = np.asarray(values.batch(*inputs))
-        jacobian, _ = derivatives.batch(*inputs, weights)
+        rows = functions.values(inputs)
+        jacobian, _ = functions.derivatives(inputs, weights)
         across, along = jacobian * weights[:, at_row], jacobian * np.hstack(inputs[:2])[:, at_column]
-        return Sample(
-            rows, across @ to_columns, row_sizes_of(rows, along @ to_rows, np.abs(along) @ to_rows),
-            np.abs(across) @ to_columns,
-        )  # fmt: skip
+        sizes = row_sizes_of(rows, by_row(along), by_row(np.abs(along)))
+        return Sample(rows, by_column(across), sizes, by_column(np.abs(across)))
 
     return evaluate
 
 
-def _compiled(function: ca.Function, block: Block) -> CompiledFunction:
-    return compile_function(function, name=f"{function.name()} of {block}")
+def _summing(places: np.ndarray, size: int) -> Callable[[np.ndarray], np.ndarray]:
+    """What sums the columns of an array (stages, nonzeros) to those places (stages, size)."""
+    order = np.argsort(places, kind="stable")
+    met, starts = np.unique(places[order], return_index=True)
+
+    def summed(nonzeros: np.ndarray) -> np.ndarray:
+        found = np.zeros((len(nonzeros), size))
+        if len(met):
+            found[:, met] = np.add.reduceat(nonzeros[:, order], starts, axis=1)
+        return found
+
+    return summed
 
 
 def _core_watcher(watcher: Watcher | None) -> Any:

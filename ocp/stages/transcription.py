@@ -101,7 +101,7 @@ class Transcription:
         """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian."""
         inputs, still = block.inputs, block.phase.still
         weights = ca.SX.sym("weight", block.rows.numel())
-        expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self._kind(block, hessian))
+        expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self.kind(block, hessian))
         # Their names tell no stages, so that blocks which are alike share their machine code.
         values = ca.Function("values", inputs, [ca.densify(expansion.values)])
         outputs = [still(expansion.jacobian), still(ca.tril(expansion.hessian))]
@@ -116,7 +116,7 @@ class Transcription:
         return not ca.depends_on(hessian, ca.vertcat(z, weights)) and not ca.depends_on(jacobian[first:, :], z)
 
     @staticmethod
-    def _kind(block: Block, hessian: str) -> str:
+    def kind(block: Block, hessian: str) -> str:
         # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
         return "no-dynamics" if hessian == "gauss-newton" and not block.count(Kind.OBJECTIVE) else hessian
 

@@ -359,7 +359,7 @@ class Problem:
             *(node.unknowns for node in nodes),
         ]
         known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
-        for symbol in ca.symvar(ca.veccat(expression, *(node.solution for node in nodes))):
+        for symbol in ca.symvar(ca.veccat(expression, *(node.sources for node in nodes))):
             if symbol.element_hash() not in known:
                 names = ", ".join(v.name for v in self._all())
                 raise ProblemError(f"'{name}' uses the symbol '{symbol}', which is none of this problem's: {names}")

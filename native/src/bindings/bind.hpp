@@ -56,6 +56,7 @@ inline void expect(bool condition, const std::string& sentence) {
 }
 
 void bind_kernels(nb::module_& m);
+void bind_bodies(nb::module_& m);
 void bind_riccati(nb::module_& m);
 void bind_solver(nb::module_& m);
 void bind_batch(nb::module_& m);

@@ -2,6 +2,7 @@
 #include "bind.hpp"
 #include "ocp/solver.hpp"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -109,6 +110,7 @@ void bind_structure(nb::module_& m) {
         .def_rw("at_equality", &Block::at_equality)
         .def_rw("at_inequality", &Block::at_inequality)
         .def_rw("lanes", &Block::lanes)
+        .def_rw("graph", &Block::graph)
         .def_rw("jacobian_rows", &Block::jacobian_rows)
         .def_rw("jacobian_columns", &Block::jacobian_columns)
         .def_rw("hessian_rows", &Block::hessian_rows)

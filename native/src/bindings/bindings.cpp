@@ -26,6 +26,7 @@ NB_MODULE(TRISWEEP_CORE, m) {
           "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
+    trisweep::bind_bodies(m);
     trisweep::bind_riccati(m);
     trisweep::bind_paths(m);
     trisweep::bind_solver(m);

@@ -9,19 +9,17 @@
 #include <memory>
 #include <vector>
 
+#include "bodies/stage_graph.hpp"
+#include "kernels/compiled.hpp"
 #include "kernels/threads.hpp"
 #include "quadratic_stages.hpp"
 
 namespace trisweep {
 
-// The calling convention of compiled code (`native/compiler/driver.py`).
-using Evaluate = void (*)(const double* const* inputs, const std::int64_t* input_strides, double* const* outputs,
-                          const std::int64_t* output_strides, std::int64_t count, double* work);
-
 // What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
 // the child, about whose anchors the next state is given; output: the rows above. `derivatives` takes a weight for each row too,
 // and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
-// (rows, u and x) are given here.
+// (rows, u and x) are given here. Where the rows rest on a robot's dynamics that is not compiled, `graph` takes the place of both.
 struct Block {
     int first = 0, count = 0;
     int child = -1;  // of the first stage; those of the others follow it
@@ -31,9 +29,46 @@ struct Block {
     int lanes = 1;                           // stages that the functions compute at a time
     Evaluate values = nullptr, derivatives = nullptr;
     std::int64_t values_work = 0, derivatives_work = 0;
+    std::shared_ptr<const StageGraph> graph;
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
 
     int rows() const { return objective + dynamics + equalities + inequalities; }
+};
+
+// A block's functions with the memory that one caller at a time needs.
+class BlockCalls {
+public:
+    explicit BlockCalls(const Block& block) : block(&block) {
+        if (block.graph)
+            memory = std::make_unique<StageGraph::Memory>(*block.graph);
+        else
+            work.resize(std::size_t(std::max(block.values_work, block.derivatives_work)));
+    }
+
+    // Inputs as `Block` says, the weights last, of `count` stages.
+    void values(const double* const* inputs, const std::int64_t* strides, double* rows, int count) {
+        const std::int64_t stride = block->rows();
+        if (memory)
+            block->graph->evaluate(inputs, strides, rows, stride, count, *memory);
+        else
+            block->values(inputs, strides, &rows, &stride, count, work.data());
+    }
+
+    void derivatives(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
+                     int count) {
+        if (memory) {
+            block->graph->differentiate(inputs, strides, jacobian, hessian, count, *memory);
+            return;
+        }
+        double* results[] = {jacobian, hessian};
+        const std::int64_t to[] = {std::int64_t(block->jacobian_rows.size()), std::int64_t(block->hessian_rows.size())};
+        block->derivatives(inputs, strides, results, to, count, work.data());
+    }
+
+private:
+    const Block* block;
+    std::unique_ptr<StageGraph::Memory> memory;
+    std::vector<double> work;
 };
 
 // A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
@@ -92,6 +127,10 @@ public:
         threads.resize(count);
         work.resize(count);
         for (std::vector<double>& each : work) each.resize(most_work);
+        while (int(calls.size()) < count) {
+            calls.emplace_back();
+            for (const Block& block : blocks) calls.back().emplace_back(block);
+        }
     }
 
     // For a new solve: no scales, and where all is quadratic the constants of these parameters. Whether that is convex.
@@ -133,10 +172,9 @@ public:
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
             const int rows = block.rows();
-            const bool finite = share_stages(block, [&](int first, int last, double* work) {
-                double* results[] = {value_rows[i] + std::ptrdiff_t(first) * rows};
-                const std::int64_t strides[] = {rows};
-                call(block, first, last, block.values, z, nullptr, results, strides, work);
+            const bool finite = share_stages(block, [&](int first, int last, int thread) {
+                const Inputs in = inputs(block, first, z, nullptr);
+                calls[thread][i].values(in.at, in.strides, value_rows[i] + std::ptrdiff_t(first) * rows, last - first);
                 for (int k = first; k < last; ++k)
                     if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out))
                         return k;
@@ -164,11 +202,11 @@ public:
             const Block& block = blocks[i];
             const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()),
                        hessian = std::ptrdiff_t(block.hessian_rows.size());
-            const bool here = share_stages(block, [&](int first, int last, double* work) {
+            const bool here = share_stages(block, [&](int first, int last, int thread) {
                 gather_weights(block, first, last, m, weight_rows[i]);
-                double* results[] = {jacobian_rows[i] + first * jacobian, hessian_rows[i] + first * hessian};
-                const std::int64_t strides[] = {jacobian, hessian};
-                call(block, first, last, block.derivatives, z, weight_rows[i], results, strides, work);
+                const Inputs in = inputs(block, first, z, weight_rows[i]);
+                calls[thread][i].derivatives(in.at, in.strides, jacobian_rows[i] + first * jacobian,
+                                             hessian_rows[i] + first * hessian, last - first);
                 for (int k = first; k < last; ++k)
                     scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
                 const auto faulty = [&](int begin, int end) {
@@ -294,7 +332,6 @@ private:
             weight_rows[i] = a.matrix(block.rows(), block.count);
             jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), block.count);
             hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
-            most_work = std::max({most_work, block.values_work, block.derivatives_work});
         }
         int most_x = 0, most_parameters = 0;
         for (const Recentring& recentring : recentrings) {
@@ -306,7 +343,7 @@ private:
         origin = a.vector(riccati.size_z), no_rows = a.vector(std::max({riccati.size_x, riccati.size_g, size_c}));
     }
 
-    // job(first, last, work), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
+    // job(first, last, thread), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
     // its first; the runs begin at whole groups of lanes. True where no run has a fault.
     template <class Job>
     bool share_stages(const Block& block, const Job& job) {
@@ -314,7 +351,7 @@ private:
         const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
         first_fault.store(block.count, std::memory_order_relaxed);
         const auto run = [&](int first, int last, int thread) {
-            const int bad = job(first, last, work[thread].data());
+            const int bad = job(first, last, thread);
             for (int worst = first_fault.load();
                  bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {
             }
@@ -361,17 +398,18 @@ private:
         for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
     }
 
-    void call(const Block& block, int first, int last, Evaluate function, const double* z, const double* weights,
-              double* const* results, const std::int64_t* result_strides, double* work) {
+    struct Inputs {
+        const double* at[6];
+        std::int64_t strides[6];
+    };
+
+    Inputs inputs(const Block& block, int first, const double* z, const double* weights) const {
         const Riccati::Stage& s = riccati.stages[block.first + first];
-        const double* inputs[] = {z + s.at_z,
-                                  z + s.at_z + s.up,
-                                  parameters + block.at_shared,
-                                  stage_parameters + block.at_stage + std::ptrdiff_t(first) * block.stage_stride,
-                                  stage_parameters + block.at_child + std::ptrdiff_t(first) * block.child_stride,
-                                  weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr};
-        const std::int64_t strides[] = {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows()};
-        function(inputs, strides, results, result_strides, last - first, work);
+        return {{z + s.at_z, z + s.at_z + s.up, parameters + block.at_shared,
+                 stage_parameters + block.at_stage + std::ptrdiff_t(first) * block.stage_stride,
+                 stage_parameters + block.at_child + std::ptrdiff_t(first) * block.child_stride,
+                 weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr},
+                {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows()}};
     }
 
     void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {
@@ -445,10 +483,11 @@ private:
         opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
     Threads threads;
-    std::int64_t most_work = 0;             // doubles of work area
-    std::vector<std::vector<double>> work;  // of each thread
-    static constexpr int PIECES_EACH = 4;   // that a thread would do of a block, if all were as fast
-    std::atomic<int> first_fault{0};        // the first stage at fault, or the number of stages
+    std::int64_t most_work = 0;                  // doubles of work area
+    std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block
+    std::vector<std::vector<double>> work;       // of each thread
+    static constexpr int PIECES_EACH = 4;        // that a thread would do of a block, if all were as fast
+    std::atomic<int> first_fault{0};             // the first stage at fault, or the number of stages
     double *moved_x, *moved_parameters;
     std::unique_ptr<QuadraticStages> constants;
     double placed_scale = NAN;  // of the objective, as it is in the sweep's H

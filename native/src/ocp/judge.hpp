@@ -59,21 +59,20 @@ public:
         const std::size_t inequalities = at_inequality[stages] - at_inequality[0];
         c_low.assign(inequalities, -INFINITY);
         c_high.assign(inequalities, INFINITY);
-        std::size_t rows = 0, widest = 0, jacobian = 0, hessian = 0, work = 0;
+        std::size_t rows = 0, widest = 0, jacobian = 0, hessian = 0;
         for (const Block& b : s.blocks) {
             const std::size_t count = b.count;
             rows = std::max(rows, count * b.rows());
             widest = std::max(widest, std::size_t(b.rows()));
             jacobian = std::max(jacobian, count * b.jacobian_rows.size());
             hessian = std::max(hessian, count * b.hessian_rows.size());
-            work = std::max({work, std::size_t(b.values_work), std::size_t(b.derivatives_work)});
         }
         block_rows.resize(rows);
         weights.resize(rows);
         along.resize(2 * widest);
         block_jacobian.resize(jacobian);
         block_hessian.resize(hessian);
-        work_area.resize(work);
+        for (const Block& b : structure.blocks) calls.emplace_back(b);
     }
 
     void set_bounds(std::span<const double> z_lower, std::span<const double> z_upper, std::span<const double> c_lower,
@@ -129,12 +128,9 @@ private:
                                   stage_parameters + block.at_child,
                                   weights.data()};
         const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
-        double* values[] = {block_rows.data()};
-        const std::int64_t value_strides[] = {rows};
-        block.values(inputs, strides, values, value_strides, block.count, work_area.data());
-        double* derivatives[] = {block_jacobian.data(), block_hessian.data()};
-        const std::int64_t derivative_strides[] = {std::int64_t(entries), std::int64_t(block.hessian_rows.size())};
-        block.derivatives(inputs, strides, derivatives, derivative_strides, block.count, work_area.data());
+        BlockCalls& functions = calls[std::size_t(&block - structure.blocks.data())];
+        functions.values(inputs, strides, block_rows.data(), block.count);
+        functions.derivatives(inputs, strides, block_jacobian.data(), block_hessian.data(), block.count);
         double objective = 0.0;
         for (int k = 0; k < block.count; ++k) {
             const double* value = block_rows.data() + std::ptrdiff_t(k) * rows;
@@ -216,7 +212,8 @@ private:
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> z_low, z_high, c_low, c_high;
     std::vector<double> slope, slope_size, g, row_size;
-    std::vector<double> block_rows, weights, along, block_jacobian, block_hessian, work_area;
+    std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;
+    std::vector<BlockCalls> calls;  // of each block
 };
 
 }  // namespace trisweep

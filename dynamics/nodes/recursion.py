@@ -1,0 +1,63 @@
+"""Forward dynamics for the core's recursions over bodies (native/src/bodies): robot and constraints as plain tables.
+
+The tables hold what never changes. What the recursions are given at every state are numbers of compiled expressions:
+where each joint carries its body (so that the core knows nothing of joints but their axes), velocities, joint forces,
+and the demands of the held rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import casadi as ca
+import numpy as np
+
+from ...native import core
+from ..algebra.arrays import is_symbolic
+from ..constraints.constraint import Constraint
+from ..constraints.ground import Site, closes_loop, on_ground, sites
+from ..forward_problem import ForwardProblem
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+def has_tables(model: Model, constraints: Sequence[Constraint]) -> bool:
+    """True where the recursions know the problem: rows of numbers on links against the ground."""
+    return not any(closes_loop(model, row) or is_symbolic(row.K, row.k) for row in constraints)
+
+
+def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> core.Tree:
+    """The tables of a robot held by constraints against the ground."""
+    made = core.Tree()
+    made.parent, made.axes = list(model.parents), [list(joint.axes) for joint in model.joints]
+    made.inertia = [number for body in model.inertias for number in _moments(body.matrix)]
+    made.armature, made.gravity = model.armature.ravel().tolist(), model.gravity.ravel().tolist()
+    made.held = [_held(on_ground(model, row), site, soft) for row, site in zip(constraints, sites(model, constraints))]
+    return made
+
+
+def arguments(problem: ForwardProblem) -> ca.SX:
+    """What the recursions are given at a state, as `Tree` in native/src/bodies/tree.hpp has it."""
+    poses = [part for X in problem.move.X for part in (ca.vec(ca.SX(X.R)), ca.SX(X.p))]
+    demands = [ca.SX(row.k) for row in problem.constraints]
+    return ca.densify(ca.vertcat(*poses, problem.v, problem.tau, *demands))
+
+
+def _moments(I: np.ndarray) -> list[float]:
+    first = [I[2, 4], I[0, 5], I[1, 3]]
+    return [I[3, 3], *first, I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
+
+
+def _held(row: Constraint, site: Site, soft: bool) -> core.Held:
+    made = core.Held()
+    made.body, made.classical = site.body, row.classical
+    made.R, made.p = np.asarray(site.frame.R).ravel().tolist(), site.frame.p.ravel().tolist()
+    made.K, made.softness = row.K.ravel().tolist(), (row.softness * soft).ravel().tolist()
+    if row.period is not None:
+        made.damping = 2 / row.period
+        if row.target is not None:
+            made.stiffness, made.target_p = 1 / row.period**2, row.target.p.ravel().tolist()
+            made.target_R = [] if row.classical else np.asarray(row.target.R).ravel().tolist()
+    return made

@@ -1,0 +1,481 @@
+// The residual of a robot's forward dynamics, and its first and second derivatives, by recursions over the bodies.
+//
+//     g = (ID(q, v, a) - J' f - tau,  k - K (a_frame) - R f),   y = (a, f),   dg/dy = [M -J'; -J -R]
+//
+// With multipliers mu = (lambda, m) it is a virtual power, a sum over bodies of products of their own motions
+//
+//     mu' g = sum_i  x_i' (I_i a_i + v_i x* I_i v_i - F_i) - phi_i' (a_i - a_0 + ...) ,   x_i = sum S_j lambda_j,
+//
+// F the forces f of the held rows and phi those of m; Singh, Russell and Wensing 2022 have the same structure for free robots.
+// Whatever turns or speeds up joint k reaches the bodies that it carries as one rigid change, of velocity u, of acceleration
+// alpha + u x v_i and of virtual velocity x:
+//
+//     increment of q_k     u = v x S         alpha = a x S + v x u      x = x_parent x S        (v, a of the parent)
+//     velocity             u = S             alpha = (v_parent + v) x S
+//     acceleration                           alpha = S
+//
+// so that first derivatives need the composites f, h, eta of all that joint k carries, and second ones of j above k their matrices
+//
+//     I,   B = v x* I - I v x + (I v) x',   N = I x x - x x* I          B = [T - nx 0; -2 fx 0],  N = [-T -gx; gx 0]
+//
+// a few products of six numbers for each pair of joints on one path to the root. An increment acts after its joint, in the child's
+// frame; several of one joint act one after another, and three turns are made symmetric at the end (a rotation vector).
+// All in the world's axes about the root's origin; a_0 = -gravity.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "rotation_vector.hpp"
+#include "spatial.hpp"
+#include "tree.hpp"
+
+namespace trisweep {
+
+class TreeDynamics {
+public:
+    explicit TreeDynamics(const Tree& tree)
+        : tree(tree), body(tree.bodies()), dof(tree.dofs()), row(tree.rows()), frame(tree.held.size()) {
+        int at = 0;
+        for (int i = 0; i < tree.bodies(); ++i) {
+            body[i].first = at;
+            for (int axis : tree.axes[i]) dof[at].body = i, dof[at++].axis = axis;
+            body[i].end = at;
+        }
+        at = 0;
+        for (std::size_t c = 0; c < tree.held.size(); ++c) {
+            frame[c].first = at;
+            for (int r = 0; r < tree.held[c].rows(); ++r) row[at++].frame = int(c);
+        }
+    }
+
+    // Arguments of W stages, as `Tree` says; the lanes from `count` on repeat the last.
+    void place(const double* arguments, std::ptrdiff_t stride, int count) {
+        int at = 0;
+        const auto take = [&] {
+            vec v{};
+            for (int l = 0; l < W; ++l) v[l] = arguments[(l < count ? l : count - 1) * stride + at];
+            ++at;
+            return v;
+        };
+        const auto three = [&] {
+            const vec x = take(), y = take(), z = take();
+            return Three{x, y, z};
+        };
+        for (int i = 0; i < tree.bodies(); ++i) {
+            Body& b = body[i];
+            const Three x = three(), y = three(), z = three(), p = three();
+            const Nine R{x, y, z};
+            const int parent = tree.parent[i];
+            b.R = parent < 0 ? R : body[parent].R * R;
+            b.p = parent < 0 ? Three{} : body[parent].p + body[parent].R * p;
+            b.origin = parent < 0 ? p : body[parent].origin;
+            b.I = inertia(i);
+        }
+        for (Dof& d : dof) {
+            const Body& b = body[d.body];
+            const Three axis = d.axis % 3 == 0 ? b.R.x : d.axis % 3 == 1 ? b.R.y : b.R.z;
+            d.S = d.axis < 3 ? Motion{axis, cross(b.p, axis)} : Motion{{}, axis};
+        }
+        for (Dof& d : dof) d.v = take();
+        for (Dof& d : dof) d.tau = take();
+        for (Row& r : row) r.k = take();
+        for (std::size_t c = 0; c < frame.size(); ++c) place_frame(int(c));
+        velocities();
+    }
+
+    // M (lower triangle) and J by matrix(i, j, value), row nv + r for row r of J; g at y = 0 by residual(i, value).
+    template <class Matrix, class Residual>
+    void assemble(const Matrix& matrix, const Residual& residual) {
+        for (Dof& d : dof) d.a = vec{};
+        accelerations();
+        for (Body& b : body) b.composite = b.I, b.f = b.I * b.a + cross(b.v, b.I * b.v);
+        for (int i = tree.bodies() - 1; i >= 0; --i) {
+            const Body& b = body[i];
+            for (int k = b.first; k < b.end; ++k) {
+                const Dof& d = dof[k];
+                const Force IS = b.composite * d.S;
+                for (int j = b.first; j <= k; ++j) matrix(k, j, dot(dof[j].S, IS) + (j == k ? tree.armature[k] : 0.0));
+                above(i, [&](int j) { matrix(k, j, dot(dof[j].S, IS)); });
+                residual(k, dot(d.S, b.f) - d.tau);
+            }
+            if (tree.parent[i] < 0) continue;
+            body[tree.parent[i]].composite += b.composite;
+            body[tree.parent[i]].f += b.f;
+        }
+        for (std::size_t r = 0; r < row.size(); ++r) {
+            const int i = tree.held[row[r].frame].body;
+            up(i, [&](int j) { matrix(tree.dofs() + int(r), j, dot(dof[j].S, row[r].force)); });
+            residual(tree.dofs() + int(r), missing(row[r]));
+        }
+    }
+
+    // g's slope at the unknowns y, a vector of lanes each: slope(i, j, value) is dg_i by the increment of dof j, or by its velocity for
+    // j - nv.
+    template <class Slope>
+    void slopes(const double* y, const Slope& slope) {
+        const int nv = tree.dofs();
+        for (int k = 0; k < nv; ++k) dof[k].a = load(y + k * W);
+        accelerations();
+        for (Body& b : body) {
+            b.composite = b.I;
+            const Force Iv = b.I * b.v;
+            b.f = b.I * b.a + cross(b.v, Iv);
+            b.T = turning(b.v.w, b.I.J) - spread(b.I.h, b.v.u);
+            b.momentum = Iv;
+        }
+        for (std::size_t r = 0; r < row.size(); ++r)
+            body[tree.held[row[r].frame].body].f += -load(y + (nv + int(r)) * W) * row[r].force;
+        for (int i = tree.bodies() - 1; i >= 0; --i) {
+            const Body& b = body[i];
+            for (int k = b.first; k < b.end; ++k) {
+                Dof& d = dof[k];
+                d.IS = b.composite * d.S;
+                d.BS = across(b, d.S);
+                d.turned = cross(d.S, b.f) + b.composite * d.alpha + along(b, d.u);
+                d.sped = b.composite * d.alpha_v + along(b, d.S);
+            }
+            for (int k = b.first; k < b.end; ++k) {
+                const Dof& d = dof[k];
+                up(i, [&](int j) {
+                    slope(k, j, dot(dof[j].alpha, d.IS) + dot(dof[j].u, d.BS));
+                    slope(k, nv + j, dot(dof[j].alpha_v, d.IS) + dot(dof[j].S, d.BS));
+                });
+                above(i, [&](int j) {
+                    slope(j, k, dot(dof[j].S, d.turned));
+                    slope(j, nv + k, dot(dof[j].S, d.sped));
+                });
+            }
+            if (tree.parent[i] < 0) continue;
+            Body& p = body[tree.parent[i]];
+            p.composite += b.composite, p.f += b.f, p.T += b.T, p.momentum += b.momentum;
+        }
+        for (std::size_t r = 0; r < row.size(); ++r) {
+            const Force h = -row[r].force, eta = row_eta(row[r]), s = row[r].pull;
+            up(tree.held[row[r].frame].body, [&](int j) {
+                const Dof& d = dof[j];
+                slope(nv + int(r), j, dot(d.alpha, h) + dot(d.u, eta) + dot(d.S, s));
+                slope(nv + int(r), nv + j, dot(d.alpha_v, h) + dot(d.S, eta));
+            });
+        }
+    }
+
+    // After `slopes`: the second derivatives of mu' g, both halves. turned(i, j, value) by increments, mixed(i, j, value) by increment i
+    // and velocity j, sped(i, j, value) by velocities, with_unknown(i, j, value) by increment i and unknown j.
+    template <class Turned, class Mixed, class Sped, class WithUnknown>
+    void curvature(const double* mu, const Turned& turned, const Mixed& mixed, const Sped& sped,
+                   const WithUnknown& with_unknown) {
+        const int nv = tree.dofs();
+        virtual_motions(mu);
+        for (int i = tree.bodies() - 1; i >= 0; --i) {
+            const Body& b = body[i];
+            for (int k = b.first; k < b.end; ++k) {
+                Dof& d = dof[k];
+                d.to_alpha = cross(d.S, b.h) + b.composite * d.x;
+                d.to_u = cross(d.S, b.eta) + cross(d.u, b.h) + across(b, d.x) + bent(b, d.u);
+                d.to_S = {b.A * d.S.w, cross(b.pulled, d.S.w)};
+                d.NS = bent(b, d.S);
+                d.to_u_v = cross(d.S, b.h) + d.NS;
+            }
+            for (int k = b.first; k < b.end; ++k) {
+                const Dof& d = dof[k];
+                const auto both = [&](const auto& put, int j, vec value) {
+                    put(j, k, value);
+                    if (j != k) put(k, j, value);
+                };
+                const auto turn = [&](int j) {
+                    const Dof& o = dof[j];
+                    return dot(o.x, d.turned) + dot(o.alpha, d.to_alpha) + dot(o.u, d.to_u) + dot(o.S, d.to_S);
+                };
+                for (int j = b.first; j <= k; ++j) {
+                    both(turned, j, turn(j) + symmetrized(b, j, k));
+                    both(sped, j, dot(dof[j].S, d.NS));
+                }
+                above(i, [&](int j) {
+                    both(turned, j, turn(j));
+                    both(sped, j, dot(dof[j].S, d.to_u_v));
+                    mixed(k, j, dot(dof[j].alpha_v, d.to_alpha) + dot(dof[j].S, d.to_u));
+                    with_unknown(k, j, dot(dof[j].S, d.to_alpha));
+                });
+                up(i, [&](int j) {
+                    mixed(j, k, dot(dof[j].x, d.sped) + dot(dof[j].u, d.to_u_v));
+                    with_unknown(j, k, dot(dof[j].x, d.IS));
+                });
+            }
+        }
+        for (std::size_t r = 0; r < row.size(); ++r)
+            up(tree.held[row[r].frame].body,
+               [&](int j) { with_unknown(j, nv + int(r), -dot(dof[j].x, row[r].force)); });
+    }
+
+    const Tree& tree;
+
+private:
+    struct Body {
+        int first = 0, end = 0;  // its dofs
+        Nine R;
+        Three p, origin;  // from the root's origin, and that in the world
+        RigidInertia I, composite;
+        Motion v, a, x;
+        Force f, momentum, h, eta, pull;  // composites from here on; momentum = (n, f) of B
+        Symmetric T, Tx;
+        Three bend;    // g of N
+        Three pulled;  // what the targets and gravity make of turns above turns: w_j' A w_k + u_j' (pulled x w_k)
+        Nine A;
+    };
+    struct Dof {
+        int body = 0, axis = 0;
+        vec v, tau, a;
+        Motion S, u, alpha, alpha_v, x;
+        Force IS, BS, turned, sped, to_alpha, to_u, to_S, NS, to_u_v;
+    };
+    struct Frame {
+        int first = 0;
+        Nine R;
+        Three p, away;  // away: the target's position from the root's origin
+        Nine E, error;  // of the rotation vector to the target, along the frame's axes
+    };
+    struct Row {
+        int frame = 0;
+        vec k;
+        Three linear, angular;  // the row's own parts along the world's axes
+        Force force;            // about the root's origin
+        Force pull;             // slope of its displacement and of gravity's part by rigid motions
+    };
+
+    template <class Visit>
+    void above(int i, const Visit& visit) const {
+        for (int p = tree.parent[i]; p >= 0; p = tree.parent[p])
+            for (int j = body[p].first; j < body[p].end; ++j) visit(j);
+    }
+    template <class Visit>
+    void up(int i, const Visit& visit) const {
+        for (int j = body[i].first; j < body[i].end; ++j) visit(j);
+        above(i, visit);
+    }
+
+    Three a0() const { return -1.0 * constant(tree.gravity.data()); }
+
+    RigidInertia inertia(int i) const {
+        const double* moments = tree.inertia.data() + 10 * i;
+        const Body& b = body[i];
+        const Three h = b.R * constant(moments + 1);
+        const double* J = moments + 4;
+        const Nine tensor{{broadcast(J[0]), broadcast(J[3]), broadcast(J[4])},
+                          {broadcast(J[3]), broadcast(J[1]), broadcast(J[5])},
+                          {broadcast(J[4]), broadcast(J[5]), broadcast(J[2])}};
+        const Nine half = b.R * tensor;  // R J, then R J R'
+        const auto at = [](const Three& l, const Three& r) { return dot(l, r); };
+        const Three r1{b.R.x.x, b.R.y.x, b.R.z.x}, r2{b.R.x.y, b.R.y.y, b.R.z.y}, r3{b.R.x.z, b.R.y.z, b.R.z.z};
+        const Three l1{half.x.x, half.y.x, half.z.x}, l2{half.x.y, half.y.y, half.z.y},
+            l3{half.x.z, half.y.z, half.z.z};
+        const Symmetric turned{at(l1, r1), at(l2, r2), at(l3, r3), at(l1, r2), at(l1, r3), at(l2, r3)};
+        const vec m = broadcast(moments[0]);
+        // -(p x h x + h x p x) - m p x p x
+        return {m, h + m * b.p, turned - spread(b.p, h + 0.5 * m * b.p)};
+    }
+
+    void place_frame(int c) {
+        const Held& held = tree.held[c];
+        const Body& b = body[held.body];
+        Frame& f = frame[c];
+        const double* r = held.R.data();
+        const double columns[3][3] = {{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}};
+        f.R = b.R * Nine{constant(columns[0]), constant(columns[1]), constant(columns[2])};
+        f.p = b.p + b.R * constant(held.p.data());
+        const bool turns = held.stiffness != 0.0 && !held.target_R.empty();
+        if (held.stiffness != 0.0) f.away = constant(held.target_p.data()) - b.origin;
+        if (turns) find_turn(held, f);
+        const Three a_0 = a0();
+        for (int n = 0; n < held.rows(); ++n) {
+            Row& each = row[f.first + n];
+            const double* K = held.K.data() + 6 * n;
+            each.angular = f.R * constant(K);
+            each.linear = f.R * constant(K + 3);
+            each.force = {each.angular + cross(f.p, each.linear), each.linear};
+            each.pull = {-cross(a_0, each.linear), {}};
+            if (held.stiffness == 0.0) continue;
+            each.pull.n += -held.stiffness * cross(f.away, each.linear);
+            each.pull.f += -held.stiffness * each.linear;
+            if (turns) each.pull.n += -held.stiffness * (f.R * transposed(f.E, constant(K)));
+        }
+    }
+
+    void find_turn(const Held& held, Frame& f) {
+        const Three columns[3] = {f.R.x, f.R.y, f.R.z};
+        Three found[3];
+        for (int l = 0; l < W; ++l) {
+            double R[3][3];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    R[i][j] = held.target_R[i] * columns[j].x[l] + held.target_R[3 + i] * columns[j].y[l] +
+                              held.target_R[6 + i] * columns[j].z[l];
+            const RotationVector turn(R);
+            for (int j = 0; j < 3; ++j) {
+                found[j].x[l] = turn.E[0][j], found[j].y[l] = turn.E[1][j], found[j].z[l] = turn.E[2][j];
+            }
+            f.error.x.x[l] = turn.r[0], f.error.x.y[l] = turn.r[1], f.error.x.z[l] = turn.r[2];
+        }
+        f.E = {found[0], found[1], found[2]};
+    }
+
+    void velocities() {
+        for (int i = 0; i < tree.bodies(); ++i) {
+            Body& b = body[i];
+            const Motion parent = tree.parent[i] < 0 ? Motion{} : body[tree.parent[i]].v;
+            b.v = parent;
+            for (int k = b.first; k < b.end; ++k) b.v += dof[k].v * dof[k].S;
+            for (int k = b.first; k < b.end; ++k) {
+                dof[k].u = cross(parent, dof[k].S);
+                dof[k].alpha_v = cross(parent + b.v, dof[k].S);
+            }
+        }
+    }
+
+    void accelerations() {
+        for (int i = 0; i < tree.bodies(); ++i) {
+            Body& b = body[i];
+            const bool root = tree.parent[i] < 0;
+            const Motion v = root ? Motion{} : body[tree.parent[i]].v;
+            const Motion a = root ? Motion{{}, a0()} : body[tree.parent[i]].a;
+            b.a = a + cross(v, b.v);
+            for (int k = b.first; k < b.end; ++k) {
+                Dof& d = dof[k];
+                b.a += d.a * d.S;
+                d.alpha = cross(a, d.S) + cross(v, d.u);
+            }
+        }
+    }
+
+    // k - K (a - a_0) with the classical part, less Baumgarte's terms.
+    vec missing(const Row& r) const {
+        const Held& held = tree.held[r.frame];
+        const Frame& f = frame[r.frame];
+        const Body& b = body[held.body];
+        const Three velocity = b.v.u + cross(b.v.w, f.p);
+        vec left = r.k - dot(b.a, r.force) + dot(a0(), r.linear) - held.damping * dot(b.v, r.force);
+        if (held.classical) left -= dot(r.linear, cross(b.v.w, velocity));
+        if (held.stiffness == 0.0) return left;
+        left -= held.stiffness * dot(r.linear, f.p - f.away);
+        if (!held.target_R.empty()) left -= held.stiffness * dot(r.angular, f.R * f.error.x);
+        return left;
+    }
+
+    // What a row of unit force adds to eta: -v x* force, damping, and the slope of the classical part.
+    Force row_eta(const Row& r) const {
+        const Held& held = tree.held[r.frame];
+        const Motion v = body[held.body].v;
+        Force eta = -(cross(v, r.force) + held.damping * r.force);
+        if (held.classical) eta += classical(r.linear, frame[r.frame].p, v);
+        return eta;
+    }
+
+    // The slope of -f' (w x (u + w x p)) by the velocity.
+    static Force classical(Three f, Three p, Motion v) { return {cross(f, v.u) - spread(p, f) * v.w, -cross(f, v.w)}; }
+
+    // B m, B' m and N m of a composite.
+    static Force along(const Body& b, Motion m) {
+        return {b.T * m.w - cross(b.momentum.n, m.w), -2.0 * cross(b.momentum.f, m.w)};
+    }
+    static Force across(const Body& b, Motion m) {
+        return {b.T * m.w + cross(b.momentum.n, m.w) + 2.0 * cross(b.momentum.f, m.u), {}};
+    }
+    static Force bent(const Body& b, Motion m) { return {b.Tx * m.w - cross(b.bend, m.u), cross(b.bend, m.w)}; }
+
+    // What mu moves and presses: x of the bodies and dofs, and the composites that hold it.
+    void virtual_motions(const double* mu) {
+        for (int i = 0; i < tree.bodies(); ++i) {
+            Body& b = body[i];
+            const Motion parent = tree.parent[i] < 0 ? Motion{} : body[tree.parent[i]].x;
+            b.x = parent;
+            for (int k = b.first; k < b.end; ++k) {
+                b.x += load(mu + k * W) * dof[k].S;
+                dof[k].x = cross(parent, dof[k].S);
+            }
+            b.h = b.I * b.x;
+            b.bend = b.h.f;
+            b.Tx = spread(b.I.h, b.x.u) - turning(b.x.w, b.I.J);
+            const Force Iv = b.I * b.v;
+            b.eta = cross(b.v, b.h) - cross(b.x, Iv) - b.I * cross(b.v, b.x);
+            b.pull = {}, b.pulled = {}, b.A = {};
+        }
+        for (std::size_t c = 0; c < frame.size(); ++c) press(int(c), mu + tree.dofs() * W);
+        for (int i = tree.bodies() - 1; i > 0; --i) {
+            if (tree.parent[i] < 0) continue;
+            const Body& b = body[i];
+            Body& p = body[tree.parent[i]];
+            p.h += b.h, p.bend += b.bend, p.Tx += b.Tx, p.eta += b.eta;
+            p.pull += b.pull, p.pulled += b.pulled, p.A += b.A;
+        }
+    }
+
+    void press(int c, const double* mu) {
+        const Held& held = tree.held[c];
+        const Frame& f = frame[c];
+        Body& b = body[held.body];
+        Three linear, angular;
+        Force force;
+        for (int r = f.first; r < f.first + held.rows(); ++r) {
+            const vec m = load(mu + r * W);
+            linear += m * row[r].linear, angular += m * row[r].angular;
+            force += m * row[r].force;
+            b.pull += m * row[r].pull;
+        }
+        b.h += -force;
+        b.eta += -(cross(b.v, force) + held.damping * force);
+        if (held.classical) {
+            b.eta += classical(linear, f.p, b.v);
+            b.bend += -linear;
+            b.Tx += Symmetric{} - spread(f.p, linear);
+        }
+        const Nine out = skew(a0() + held.stiffness * f.away), in = skew(linear);
+        b.A += out * in;
+        b.pulled += held.stiffness * linear;
+        if (held.stiffness != 0.0 && !held.target_R.empty()) b.A += turn_curvature(held, f, transposed(f.R, angular));
+    }
+
+    // -1/T^2 of the second derivative of a row's rotation vector, along the world's axes: w_j' A w_k with j above k.
+    Nine turn_curvature(const Held& held, const Frame& f, Three angular) const {
+        const Three columns[3] = {f.R.x, f.R.y, f.R.z};
+        Three found[3];
+        for (int l = 0; l < W; ++l) {
+            double R[3][3], G[3][3];
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j)
+                    R[i][j] = held.target_R[i] * columns[j].x[l] + held.target_R[3 + i] * columns[j].y[l] +
+                              held.target_R[6 + i] * columns[j].z[l];
+            const double weight[3] = {-held.stiffness * angular.x[l], -held.stiffness * angular.y[l],
+                                      -held.stiffness * angular.z[l]};
+            RotationVector(R).second(weight, G);
+            for (int j = 0; j < 3; ++j) {  // column j of A: rows are the outer turn
+                found[j].x[l] = G[j][0], found[j].y[l] = G[j][1], found[j].z[l] = G[j][2];
+            }
+        }
+        const Nine A{found[0], found[1], found[2]};
+        const Nine left = f.R * A;  // R A R'
+        const Nine back{{f.R.x.x, f.R.y.x, f.R.z.x}, {f.R.x.y, f.R.y.y, f.R.z.y}, {f.R.x.z, f.R.y.z, f.R.z.z}};
+        return left * back;
+    }
+
+    // Three turns of a joint, one after another, against a rotation vector: half of what exchanging two of them changes, which is the
+    // slope along the third.
+    vec symmetrized(const Body& b, int j, int k) const {
+        if (j == k || dof[j].axis > 2 || dof[k].axis > 2) return vec{};
+        const int axis = 3 - dof[j].axis - dof[k].axis;
+        for (int n = b.first; n < b.end; ++n) {
+            if (dof[n].axis != axis) continue;
+            const Dof& d = dof[n];
+            const vec slope = dot(d.x, b.f) + dot(d.alpha, b.h) + dot(d.u, b.eta) + dot(d.S, b.pull);
+            return ((dof[k].axis - dof[j].axis + 3) % 3 == 1 ? -0.5 : 0.5) * slope;
+        }
+        return vec{};
+    }
+
+    std::vector<Body> body;
+    std::vector<Dof> dof;
+    std::vector<Row> row;
+    std::vector<Frame> frame;
+};
+
+}  // namespace trisweep

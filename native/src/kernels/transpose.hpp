@@ -1,0 +1,40 @@
+// Transposition in blocks of 4, on padded, aligned, column-major memory.
+#pragma once
+
+#include "vector.hpp"
+
+namespace trisweep {
+
+typedef double quad __attribute__((vector_size(32), may_alias));
+
+inline void turn_block(quad& a, quad& b, quad& c, quad& d) {
+    const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), b = __builtin_shufflevector(ba, dc, 0, 1, 4, 5);
+    c = __builtin_shufflevector(ab, cd, 2, 3, 6, 7), d = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
+}
+
+// B = A' for A (rows, columns), both padded to multiples of 4.
+inline void transpose(int rows, int columns, const double* A, int lda, double* B, int ldb) {
+    for (int j = 0; j < columns; j += 4)
+        for (int i = 0; i < rows; i += 4) {
+            const auto from = [&](int t) { return reinterpret_cast<const quad*>(A + i + std::ptrdiff_t(j + t) * lda); };
+            const auto to = [&](int t) { return reinterpret_cast<quad*>(B + j + std::ptrdiff_t(i + t) * ldb); };
+            quad a = *from(0), b = *from(1), c = *from(2), d = *from(3);
+            turn_block(a, b, c, d);
+            *to(0) = a, *to(1) = b, *to(2) = c, *to(3) = d;
+        }
+}
+
+// The lower triangle, in blocks, of A + A' in place.
+inline void fold(int size, double* A, int ld) {
+    for (int j = 0; j < size; j += 4)
+        for (int i = j; i < size; i += 4) {
+            const auto at = [&](int r, int c) { return reinterpret_cast<quad*>(A + r + std::ptrdiff_t(c) * ld); };
+            quad a = *at(j, i), b = *at(j, i + 1), c = *at(j, i + 2), d = *at(j, i + 3);
+            turn_block(a, b, c, d);
+            *at(i, j) += a, *at(i, j + 1) += b, *at(i, j + 2) += c, *at(i, j + 3) += d;
+        }
+}
+
+}  // namespace trisweep

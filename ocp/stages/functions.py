@@ -1,0 +1,122 @@
+"""A block's functions as the core calls them: rows, and Jacobian and Hessian of the weighted sum of the rows.
+
+Compiled as a whole, or, where the rows rest on robots for which the core has recursions over bodies, compiled without
+the robots: straight code for a humanoid's second derivatives would be a million instructions, the recursions are none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from ...adjoint import Recursion, Remainder, remainder
+from ...native import CompiledFunction, compile_function, core
+from .stages import Block
+from .transcription import Transcription
+
+# From so many unknowns of a node on, the recursions take less time than straight code, to run and above all to build.
+MANY_UNKNOWNS = 15
+
+
+class StageFunctions(ABC):
+    """Places of the nonzeros of Jacobian and lower triangle of the Hessian, both by (u, x); quadratic: of exact
+    derivatives, whether they tell a quadratic objective and affine rows.
+    """
+
+    jacobian_places: tuple[list[int], list[int]]
+    hessian_places: tuple[list[int], list[int]]
+    lanes: int
+    quadratic: bool
+
+    @abstractmethod
+    def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Rows (stages, rows) for the block's inputs, a row a stage."""
+
+    @abstractmethod
+    def derivatives(self, inputs: Sequence[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nonzeros (stages, nonzeros) of Jacobian and Hessian."""
+
+    @abstractmethod
+    def give_to(self, block: core.Block) -> None:
+        """Hand the code to the core."""
+
+
+class CompiledStage(StageFunctions):
+    """All of it compiled."""
+
+    def __init__(self, block: Block, pair: tuple[ca.Function, ca.Function]):
+        self.code = [compile_function(function, name=f"{function.name()} of {block}") for function in pair]
+        rows, columns = pair[1].sparsity_out(0).get_triplet()
+        self.jacobian_places = list(rows), list(columns)
+        rows, columns = pair[1].sparsity_out(1).get_triplet()
+        self.hessian_places = list(rows), list(columns)
+        self.lanes = max(code.lanes for code in self.code)
+        self.quadratic = Transcription.is_quadratic(block, pair[1])
+
+    def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        return self.code[0].batch(*inputs)
+
+    def derivatives(self, inputs: Sequence[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        jacobian, hessian = self.code[1].batch(*inputs, weights)
+        return jacobian, hessian
+
+    def give_to(self, block: core.Block) -> None:
+        values, derivatives = self.code
+        block.set_values(values.address, values.sizes.work)
+        block.set_derivatives(derivatives.address, derivatives.sizes.work)
+
+
+class RecursiveStage(StageFunctions):
+    """Compiled but for the nodes; see native/src/bodies/stage_graph.hpp."""
+
+    quadratic = False  # a robot never is
+
+    def __init__(self, block: Block, weights: ca.SX, left: Remainder, exact: bool):
+        self.kept: list[CompiledFunction] = []  # alive: the core knows only addresses
+        self.block = block
+        still, given = block.phase.still, [*block.inputs, left.unknowns]
+        slopes, curvature = still(left.slopes), still(left.curvature)
+        made = core.Graph()
+        made.variables, made.rows, made.exact = sum(part.numel() for part in block.inputs[:2]), weights.numel(), exact
+        made.trees = [each.tables() for each in left.recursions]
+        made.arguments = [self._compiled("arguments", given, each.arguments) for each in left.recursions]
+        made.values = self._compiled("values", given, ca.densify(block.rows))
+        made.slopes = self._compiled("slopes", given, slopes)
+        made.curvature = self._compiled("curvature", [*given, weights, left.adjoints], curvature)
+        made.slope_rows, made.slope_columns = map(list, slopes.sparsity().get_triplet())
+        made.curvature_rows, made.curvature_columns = map(list, curvature.sparsity().get_triplet())
+        self.graph = core.StageGraph(made)
+        self.jacobian_places = self.graph.jacobian_rows, self.graph.jacobian_columns
+        self.hessian_places = self.graph.hessian_rows, self.graph.hessian_columns
+        self.lanes = max(code.lanes for code in self.kept)
+
+    def _compiled(self, name: str, inputs: list[ca.SX], output: ca.SX) -> core.Compiled:
+        code = compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {self.block}")
+        self.kept.append(code)
+        return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
+
+    def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        return self.graph.values([np.ascontiguousarray(part) for part in inputs])
+
+    def derivatives(self, inputs: Sequence[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        jacobian, hessian = self.graph.derivatives([np.ascontiguousarray(part) for part in (*inputs, weights)])
+        return jacobian, hessian
+
+    def give_to(self, block: core.Block) -> None:
+        block.graph = self.graph
+
+
+def stage_functions(transcription: Transcription, block: Block, hessian: str) -> StageFunctions:
+    """The functions of a block, by recursions where its rows rest on large robots alone."""
+    weights, kind = ca.SX.sym("weight", block.rows.numel()), transcription.kind(block, hessian)
+    left = remainder(ca.vertcat(*block.inputs[:2]), block.rows, weights, kind)
+    if left is not None and _large(left.recursions, left.unknowns):
+        return RecursiveStage(block, weights, left, kind == "exact")
+    return CompiledStage(block, transcription.functions(block, hessian))
+
+
+def _large(recursions: list[Recursion], unknowns: ca.SX) -> bool:
+    return unknowns.numel() >= MANY_UNKNOWNS * len(recursions)

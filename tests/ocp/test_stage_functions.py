@@ -1,0 +1,126 @@
+"""Stages by recursions over bodies against the same stages compiled whole: one statement, two ways to its numbers."""
+
+import numpy as np
+import pytest
+import trisweep as ts
+from support.ocp_problems import dive, diver
+from trisweep.ocp.stages import functions
+from trisweep.ocp.stages.functions import CompiledStage, RecursiveStage, stage_functions
+from trisweep.ocp.stages.transcription import transcribe
+
+
+def held_by_the_arms(free=False):
+    """A point that holds a place, one that does not, rows on a wheel; forces in cost and constraints, perhaps time."""
+    model = diver()
+    time = {"duration": ts.Free(0.3, 0.1, 0.5)} if free else {"step": 0.02}
+    ocp = ts.Problem(steps=5, integrator="semi-implicit euler", **time)
+    q, v = ocp.state("q", on=model), ocp.state("v", model.nv)
+    tau, pull = ocp.control("tau", 7), ocp.parameter("pull")
+    hands = [ts.point("arml", (0.0, 0.0, -0.3), target=[0.1, 0.2, 0.0]), ts.point("armr", (0.0, 0.1, -0.3))]
+    held = [*hands, ts.Constraint("wheel", np.eye(6)[[0, 4]], period=0.2)]
+    a, forces = model.forward_dynamics(q, v, ts.vertcat(np.zeros(6), tau), held, method="ltl")
+    ocp.derivative(q=v, v=a)
+    ocp.minimize(ts.sumsqr(tau) + 1e-2 * ts.sumsqr(a) + pull * ts.sumsqr(forces[0]) * forces[1][2])
+    ocp.constrain("grip", model.link_pose(q, "armr")[0] @ forces[1], lower=0)
+    ocp.constrain("still", forces[2] * v[:2], equals=0)
+    return ocp
+
+
+def paddle(integrator):
+    """A body that floats, with one oar."""
+    body = ts.ModelBuilder("paddler")
+    body.add("boat", joint="floating", mass=2.0, com=(0.1, 0, 0.1), inertia=np.diag([0.4, 0.5, 0.1]))
+    body.add("oar", "boat", "revolute", axis=(1, 2, 0), position=(0, 0, 0.2), mass=0.5, com=(0, 0, -0.3),
+             inertia=0.02 * np.eye(3))  # fmt: skip
+    model = body.build()
+    ocp = ts.Problem(steps=4, step=0.1, integrator=integrator)
+    q, v, tau = ocp.state("q", on=model), ocp.state("v", model.nv), ocp.control("tau")
+    a = model.forward_dynamics(q, v, ts.vertcat(np.zeros(6), tau))
+    ocp.derivative(q=v, v=a)
+    ocp.minimize(ts.sumsqr(tau) + 1e-2 * ts.sumsqr(a))
+    return ocp
+
+
+CASES = {
+    "held": held_by_the_arms,
+    "held, free duration": lambda: held_by_the_arms(free=True),
+    "paddle, rk4": lambda: paddle("rk4"),
+    "paddle, euler": lambda: paddle("euler"),
+}
+
+
+def both_ways(monkeypatch, transcription, block, hessian):
+    found = []
+    for many in (1, 10**6):
+        monkeypatch.setattr(functions, "MANY_UNKNOWNS", many)
+        found.append(stage_functions(transcription, block, hessian))
+    assert isinstance(found[0], RecursiveStage) and isinstance(found[1], CompiledStage)
+    return found
+
+
+def numbers_for(block, count, seed=0):
+    """Inputs at zero increments, with anchors of norm 1, the child's near the stage's own."""
+    random = np.random.default_rng(seed)
+    inputs = [random.standard_normal((count, part.numel())) for part in block.inputs]
+    u, x, shared, own, following = inputs
+    at, anchor = 0, own.shape[1] - sum(v.manifold.anchors for v in block.phase.states)
+    following[:] = own + 0.01 * random.standard_normal(own.shape)
+    for v in block.phase.states:
+        manifold = v.manifold
+        for k, (start, stop) in enumerate(manifold.units):
+            x[:, at + start - k : at + stop - k - 1] = 0
+            for row in (own, following):
+                part = row[:, anchor : anchor + stop - start]
+                part /= np.linalg.norm(part, axis=1, keepdims=True)
+            anchor += stop - start
+        at += manifold.dimension
+    return [u, x, shared[:1], own, following], random.standard_normal((count, block.rows.numel()))
+
+
+def dense(places, nonzeros, shape):
+    found = np.zeros((len(nonzeros), *shape))
+    found[:, places[0], places[1]] = nonzeros
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("hessian", ["exact", "gauss-newton", "no-dynamics"])
+def test_recursive_and_compiled_stages_agree(name, hessian, monkeypatch):
+    if hessian != "exact" and name != "held":
+        pytest.skip("one case is enough")
+    transcription = transcribe(CASES[name]())
+    block = transcription.blocks[0]
+    recursive, compiled = both_ways(monkeypatch, transcription, block, hessian)
+    inputs, weights = numbers_for(block, 7)
+    rows, expected = recursive.values(inputs), compiled.values(inputs)
+    np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
+    size = sum(part.numel() for part in block.inputs[:2])
+    ours, theirs = (each.derivatives(inputs, weights) for each in (recursive, compiled))
+    for i, shape in enumerate([(weights.shape[1], size), (size, size)]):
+        places = [(each.jacobian_places, each.hessian_places)[i] for each in (recursive, compiled)]
+        found, expected = dense(places[0], ours[i], shape), dense(places[1], theirs[i], shape)
+        for n in range(len(weights)):
+            assert np.abs(found[n] - expected[n]).max() < 1e-9 * np.abs(expected[n]).max()
+
+
+def test_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(functions, "MANY_UNKNOWNS", 1)
+    solver = dive(diver(), steps=12).build()
+    one, two = (solver.solve(settings=ts.Settings(threads=n)) for n in (1, 2))
+    assert one.status == "solved"
+    np.testing.assert_array_equal(one.q, two.q)
+
+
+def test_rows_that_depend_on_each_other_are_named_as_not_finite(monkeypatch):
+    """Two welds on one link: the matrix of the unknowns is singular, and no number comes out of it."""
+    monkeypatch.setattr(functions, "MANY_UNKNOWNS", 1)
+    arm = ts.robot("iiwa14")
+    ocp = ts.Problem(steps=3, step=0.1)
+    q, v, tau = ocp.state("q", 7), ocp.state("v", 7), ocp.control("tau", 7)
+    pins = [ts.point("iiwa_link_7", period=None), ts.point("iiwa_link_7", (0.0, 0.0, 1e-9), period=None)]
+    a, _ = arm.forward_dynamics(q, v, tau, pins, method="ltl")
+    ocp.derivative(q=v, v=a)
+    ocp.minimize(ts.sumsqr(tau))
+    ocp.constrain("start", q, equals=np.full(7, 0.3), at="start")
+    solution = ocp.build().solve(guess={"q": np.full(7, 0.3)})
+    assert solution.status == "not finite"

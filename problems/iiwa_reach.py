@@ -46,7 +46,7 @@ def iiwa_reach(
     q = ocp.state("q", arm.nq, lower=arm.q_lower, upper=arm.q_upper)
     v = ocp.state("v", arm.nv, lower=-np.array(VELOCITY_LIMIT), upper=VELOCITY_LIMIT)
     tau = ocp.control("tau", arm.nv, lower=-np.array(TORQUE_LIMIT), upper=TORQUE_LIMIT)
-    start_pose, goal_pose = ocp.parameter("start", arm.nq), ocp.parameter("goal", arm.nq)
+    start_pose, goal_pose = ocp.parameter("start_pose", arm.nq), ocp.parameter("goal", arm.nq)
 
     if constrained:
         a, _ = arm.forward_dynamics(q, v, tau, constraints=[weld(END_EFFECTOR)])
@@ -62,7 +62,7 @@ def iiwa_reach(
     else:
         ocp.constrain("reach the goal", q, equals=goal_pose, at="end")
     name = "iiwa_reach_constrained" if constrained else "iiwa_reach"
-    return Task(name, ocp, guess={"q": start}, parameters={"start": start, "goal": goal})
+    return Task(name, ocp, guess={"q": start}, parameters={"start_pose": start, "goal": goal})
 
 
 def iiwa_reach_constrained(**options: Any) -> Task:

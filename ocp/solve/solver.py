@@ -20,7 +20,7 @@ from ..answer.report import LiveTable
 from ..answer.solution import Solution, Statistics
 from ..answer.status import Status
 from ..stages.layout import layout_of
-from ..stages.limit_vectors import limit_vectors
+from ..stages.limit_vectors import StatedLimits
 from ..stages.transcription import Transcription, transcribe
 from ..statement.problem import Problem
 from .backend import Outcome, Request, Watcher
@@ -63,7 +63,7 @@ class Solver:
         self.transcription = transcription
         self.problem = transcription.problem
         self.layout = layout_of(transcription)
-        self.limits = limit_vectors(transcription, self.layout)
+        self.limits = StatedLimits(transcription, self.layout)
         self.inputs = Inputs(transcription, self.layout)
         self._lock = Lock()
         self._solving_thread: int | None = None
@@ -108,7 +108,8 @@ class Solver:
         nothing = np.zeros(0)
         y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
         start = Point(z, y, w, shared, stage_parameters)
-        request = Request(start, warm is not None, self.limits, settings, _watcher(settings, callback))
+        limits = self.limits.at(shared, stage_parameters)
+        request = Request(start, warm is not None, limits, settings, _watcher(settings, callback))
         if self._solving_thread == get_ident():
             raise ProblemError("solve: called from the callback of this very solver, expected another one from build()")
         with self._lock:

@@ -1,14 +1,17 @@
-"""The limits of a whole solve as vectors."""
+"""The limits of a whole solve as vectors: numbers of the statement, and expressions at the parameters of the solve."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+import casadi as ca
 import numpy as np
 
-from ..statement.limits import Limits, unlimited
+from ...errors import ProblemError
+from ..statement.limits import Limits
 from ..statement.terms import Kind
-from .layout import Layout, block_places
+from .layout import Layout, PhaseLayout, block_places
 from .stages import Phase
 from .transcription import Transcription
 
@@ -23,24 +26,88 @@ class LimitVectors:
     y_upper: np.ndarray
 
 
-def limit_vectors(transcription: Transcription, layout: Layout) -> LimitVectors:
+@dataclass(frozen=True, eq=False)
+class LimitedRows:
+    """What has limits in one way: a name, its stages counted in its phase, and their places (stages, rows) in z and y
+    laid end to end.
+    """
+
+    name: str
+    phase: Phase
+    layout: PhaseLayout
+    stages: range
+    places: np.ndarray
+    limits: Limits
+
+    @cached_property
+    def function(self) -> ca.Function:
+        """(shared parameters, parameters of the stage) -> lower, upper."""
+        inputs = [self.phase.shared_parameters, self.phase.stage_parameters]
+        return ca.Function("limits", inputs, [self.limits.lower, self.limits.upper])
+
+    def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both (stages, rows), for the parameters of a solve."""
+        here = shared[self.layout.at_shared : self.layout.at_shared + self.layout.shared]
+        rows = self.layout.of_stages(stage_parameters)[self.stages.start : self.stages.stop]
+        lower, upper = (np.array([np.array(self.function(here, row)[i]).ravel() for row in rows]) for i in (0, 1))
+        wrong = np.argwhere(~(lower <= upper))
+        if len(wrong):
+            k, i = wrong[0]
+            raise ProblemError(
+                f"solve: {self.name}: row {i} at stage {self.stages[k]} has lower {lower[k, i]:g} and upper "
+                f"{upper[k, i]:g}, expected lower <= upper"
+            )
+        return lower, upper
+
+
+class StatedLimits:
     """All limits that a statement has."""
-    y = Limits(np.zeros(layout.size_y), np.zeros(layout.size_y))
+
+    def __init__(self, transcription: Transcription, layout: Layout):
+        self._size_z = layout.size_z
+        self._lower = np.concatenate([np.full(layout.size_z, -np.inf), np.zeros(layout.size_y)])
+        self._upper = np.concatenate([np.full(layout.size_z, np.inf), np.zeros(layout.size_y)])
+        self._parametric = []
+        for rows in [*_of_variables(transcription, layout), *_of_constraints(transcription, layout)]:
+            self._lower[rows.places], self._upper[rows.places] = rows.limits.numbers
+            if rows.limits.parametric:
+                self._parametric.append(rows)
+        self._constant = self._cut(self._lower, self._upper)
+
+    def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
+        """The limits for the parameters of a solve."""
+        if not self._parametric:
+            return self._constant
+        lower, upper = self._lower.copy(), self._upper.copy()
+        for rows in self._parametric:
+            lower[rows.places], upper[rows.places] = rows.at(shared, stage_parameters)
+        return self._cut(lower, upper)
+
+    def _cut(self, lower: np.ndarray, upper: np.ndarray) -> LimitVectors:
+        z, y = slice(None, self._size_z), slice(self._size_z, None)
+        return LimitVectors(lower[z], upper[z], lower[y], upper[y])
+
+
+def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
+    found = []
+    everywhere = np.arange(layout.size_z)
+    for phase, place in zip(transcription.phases, layout.phases):
+        places = place.coordinates(everywhere)
+        for v in [*phase.states, *phase.problem.controls]:
+            here = places[v.name]
+            found.append(LimitedRows(f"limits of '{v.name}'", phase, place, range(len(here)), here, v.limits))
+    return found
+
+
+def _of_constraints(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
+    found = []
     for block in transcription.blocks:
-        places = block_places(transcription, block)
-        first = block.count(Kind.DYNAMICS) + block.count(Kind.EQUALITY)
+        places = layout.size_z + block_places(transcription, block)
+        place = layout.phases[transcription.phases.index(block.phase)]
+        stages = range(block.stages[0] - place.first, block.stages[-1] + 1 - place.first)
+        at = block.count(Kind.DYNAMICS) + block.count(Kind.EQUALITY)
         for term in block.of(Kind.INEQUALITY):
-            here = places[:, first : first + term.rows]
-            y.lower[here], y.upper[here] = term.limits.lower, term.limits.upper
-            first += term.rows
-    phases = [_along_z(phase) for phase in transcription.phases]
-    z_lower = np.concatenate([limits.lower for limits in phases])
-    return LimitVectors(z_lower, np.concatenate([limits.upper for limits in phases]), y.lower, y.upper)
-
-
-def _along_z(phase: Phase) -> Limits:
-    """The limits of a phase's variables in the order of z."""
-    state = [v.limits for v in phase.states]
-    step = [*(v.limits for v in phase.problem.controls), *state]
-    every = [*step * phase.problem.steps, unlimited(phase.chosen.numel()), *state]
-    return Limits(np.concatenate([each.lower for each in every]), np.concatenate([each.upper for each in every]))
+            here = places[:, at : at + term.rows]
+            found.append(LimitedRows(f"'{term.name}'", block.phase, place, stages, here, term.limits))
+            at += term.rows
+    return found

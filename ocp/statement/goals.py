@@ -29,7 +29,7 @@ def reach(
     along: ArrayLike | None,
     tolerance: float,
     angle: float,
-    at: str | int | slice,
+    at: Stages,
 ) -> None:
     """What `Problem.reach` does."""
     if position is None and rotation is None and pointing is None:
@@ -54,9 +54,7 @@ def reach(
         problem.constrain(f"{link} pointing this way", ca.dot(direction, axis), lower=0, at=at)
 
 
-def keep_upright(
-    problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: str | int | slice
-) -> None:
+def keep_upright(problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: Stages) -> None:
     """What `Problem.keep_upright` does."""
     if not (isinstance(angle, (int, float)) and 0 < angle <= np.pi):
         raise ProblemError(f"keep_upright: angle is {angle!r}, expected one of more than 0 and at most pi, in rad")
@@ -88,7 +86,7 @@ def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
     return ca.SX(R), ca.SX(p)
 
 
-def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: str | int | slice) -> None:
+def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: Stages) -> None:
     if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < np.inf):
         raise ProblemError(f"reach: the tolerance of {name} is {tolerance!r}, expected a number from 0 on")
     if tolerance == 0:

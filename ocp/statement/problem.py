@@ -15,7 +15,7 @@ Everything is checked where it is said.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from ...adjoint import nodes_of
 from ...errors import ProblemError
 from .integrators import METHODS
-from .limits import Limits, checked_limits, coordinate_limits
+from .limits import Limits, checked_limits, constant_limits, coordinate_limits
 from .manifold import Manifold
 from .terms import Kind, Link, Term, term
 from .variables import Control, Free, Parameter, State, Variable, compares, is_seconds, new_state, same, uses
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
 OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
+# What `Solver.solve` is told beside parameters: these can have no such name.
+WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
+
+Stages = str | int | slice | Sequence[int]  # what `at` names
 
 
 @dataclass(eq=False)
@@ -82,7 +86,7 @@ class Problem:
             free = self.duration
             if not 0 < free.lower <= free.guess <= free.upper:
                 raise ProblemError(f"Problem: duration is {free}, expected 0 < lower <= guess <= upper")
-            limits = Limits(np.array([float(free.lower)]), np.array([float(free.upper)]))
+            limits = constant_limits(np.array([float(free.lower)]), np.array([float(free.upper)]))
             self.free_duration = new_state("duration", Manifold(1), limits)
         else:
             _check_seconds("duration", self.duration)
@@ -94,11 +98,12 @@ class Problem:
         self,
         name: str,
         size: int | None = None,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
+        lower: ArrayLike | ca.SX | None = None,
+        upper: ArrayLike | ca.SX | None = None,
         on: Model | None = None,
     ) -> ca.SX:
-        """A state (size,), 1 if not said, with bounds on every stage; returns its symbol.
+        """A state (size,), 1 if not said, with limits on every stage, numbers or expressions of parameters; returns its
+        symbol.
 
         on: the robot whose configuration (nq,) it is. A floating base, a ball or a joint without limits has unit
         quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
@@ -106,16 +111,17 @@ class Problem:
         """
         self._check_name("state", name)
         manifold = self._manifold(name, size, on)
-        self.states.append(new_state(name, manifold, coordinate_limits(f"state '{name}'", manifold, lower, upper), on))
+        entries = self._limits(f"state '{name}'", manifold.size, lower, upper)
+        self.states.append(new_state(name, manifold, coordinate_limits(f"state '{name}'", manifold, entries), on))
         return self.states[-1].value
 
     def control(
-        self, name: str, size: int = 1, lower: ArrayLike | None = None, upper: ArrayLike | None = None
+        self, name: str, size: int = 1, lower: ArrayLike | ca.SX | None = None, upper: ArrayLike | ca.SX | None = None
     ) -> ca.SX:
-        """A control (size,) with bounds on every step; returns its symbol."""
+        """A control (size,) with limits on every step, numbers or expressions of parameters; returns its symbol."""
         self._check_name("control", name)
         size = _checked_size("control", name, size)
-        limits = checked_limits(f"control '{name}'", size, lower, upper)
+        limits = self._limits(f"control '{name}'", size, lower, upper)
         self.controls.append(Control(name, ca.SX.sym(name, size), limits))
         return self.controls[-1].symbol
 
@@ -169,7 +175,7 @@ class Problem:
 
     # --- cost and constraints
 
-    def minimize(self, expression: ca.SX | float, at: str | int | slice = "steps", name: str | None = None) -> None:
+    def minimize(self, expression: ca.SX | float, at: Stages = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
         self._check_open("minimize")
         if name is not None and not isinstance(name, str):
@@ -188,13 +194,14 @@ class Problem:
         name: str,
         expression: ca.SX,
         equals: ArrayLike | ca.SX | None = None,
-        lower: ArrayLike | None = None,
-        upper: ArrayLike | None = None,
-        at: str | int | slice = "all",
+        lower: ArrayLike | ca.SX | None = None,
+        upper: ArrayLike | ca.SX | None = None,
+        at: Stages = "all",
     ) -> None:
         """Demand `expression == equals`, or lower <= expression <= upper, on the stages that `at` names.
 
-        at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index or a slice.
+        at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index, a list of
+        indices or a slice. lower, upper: numbers, or expressions of parameters.
         """
         self._check_open("constrain")
         if not isinstance(name, str):
@@ -221,7 +228,7 @@ class Problem:
                 raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
             self.terms.append(term(name, Kind.EQUALITY, expression - target, stages))
             return
-        limits = checked_limits(f"constrain: '{name}'", rows, lower, upper)
+        limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
         at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
         if at_fixed:
             left = expression[at_fixed] - limits.lower[at_fixed]
@@ -238,7 +245,7 @@ class Problem:
         along: ArrayLike | None = None,
         tolerance: float = 0.0,
         angle: float = 0.0,
-        at: str | int | slice = "end",
+        at: Stages = "end",
     ) -> None:
         """Bring a link of the robot (of a `state(..., on=robot)`) to a place in the world; numbers or parameters.
 
@@ -256,7 +263,7 @@ class Problem:
         angle: float,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         up: ArrayLike = (0.0, 0.0, 1.0),
-        at: str | int | slice = "all",
+        at: Stages = "all",
     ) -> None:
         """Keep an axis of a link within `angle`, rad, of a direction in the world."""
         from .goals import keep_upright
@@ -316,10 +323,22 @@ class Problem:
         if self.built:
             raise ProblemError(f"{verb}: '{self.name}' is built, and its solver would not know; say it before build()")
 
+    def _limits(self, where: str, size: int, lower: Any, upper: Any) -> Limits:
+        """What was given as limits; expressions may use parameters and nothing else."""
+        for side, value in (("lower", lower), ("upper", upper)):
+            if isinstance(value, (ca.SX, ca.MX)) and not value.is_constant():
+                if isinstance(value, ca.MX) or nodes_of(value) or uses(value, [*self.carried, *self.controls]):
+                    raise ProblemError(f"{where}: {side} is the expression {value}, expected numbers or parameters; "
+                                       "constrain the difference instead")  # fmt: skip
+                self.expression(f"{where}: {side}", value)
+        return checked_limits(where, size, lower, upper)
+
     def _check_name(self, kind: str, name: str) -> None:
         self._check_open(kind)
         if not isinstance(name, str) or not name.isidentifier():
             raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
+        if kind == "parameter" and name in WORDS_OF_SOLVE:
+            raise ProblemError(f"parameter '{name}': this is a word of solve(...), expected another name")
         if any(v.name == name for v in self._all()):
             raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
 
@@ -371,12 +390,17 @@ class Problem:
     def _all(self) -> list[Variable]:
         return [*self.carried, *self.controls, *self.parameters]
 
-    def _stages(self, name: str, expression: ca.SX, at: str | int | slice) -> tuple[int, ...]:
+    def _stages(self, name: str, expression: ca.SX, at: Stages) -> tuple[int, ...]:
         controlled = uses(expression, self.controls)
         last = self.steps - 1 if controlled else self.steps
-        everything = range(self.steps + 1)
+        everything, stages = range(self.steps + 1), ()
         if isinstance(at, str):
-            named = {"all": range(last + 1), "steps": range(self.steps), "start": [0], "end": [self.steps]}
+            named: dict[str, Sequence[int]] = {
+                "all": range(last + 1),
+                "steps": range(self.steps),
+                "start": [0],
+                "end": [self.steps],
+            }
             if at not in named:
                 raise ProblemError(
                     f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice"
@@ -387,11 +411,14 @@ class Problem:
                 stages = everything[at]
             except (TypeError, ValueError):
                 raise ProblemError(f"'{name}': at is {at!r}, expected a slice of whole numbers") from None
-        elif isinstance(at, (int, np.integer)) and -self.steps - 1 <= at <= self.steps:
-            stages = [everything[at]]
         else:
-            raise ProblemError(f"'{name}': at is {at!r}, expected a stage from 0 to {self.steps}, a slice or a word")
-        stages = tuple(sorted(stages))
+            listed = [at] if isinstance(at, (int, np.integer)) else list(at) if isinstance(at, Iterable) else [None]
+            if not all(isinstance(k, (int, np.integer)) and -self.steps - 1 <= k <= self.steps for k in listed):
+                raise ProblemError(
+                    f"'{name}': at is {at!r}, expected a stage from 0 to {self.steps}, several, a slice or a word"
+                )
+            stages = [everything[k] for k in listed]
+        stages = tuple(sorted(set(stages)))
         if not stages:
             raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {self.steps}")
         if controlled and stages[-1] > last:

@@ -7,9 +7,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import casadi as ca
-import numpy as np
 
-from .limits import Limits
+from .limits import Limits, zero_limits
 from .variables import Control
 
 if TYPE_CHECKING:
@@ -65,9 +64,8 @@ def term(
 ) -> Term:
     """A term; where nothing is said of its rows, they are all zero and all that was stated."""
     size = expression.numel()
-    zero = Limits(np.zeros(size), np.zeros(size))
     rows = range(size) if stated_rows is None else stated_rows
-    return Term(name, kind, expression, stages, zero if limits is None else limits, tuple(rows))
+    return Term(name, kind, expression, stages, zero_limits(size) if limits is None else limits, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False)

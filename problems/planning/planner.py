@@ -229,7 +229,7 @@ class Planner:
         guess: dict[str, Any] = {"q": motion.q, "v": motion.v, "a": motion.a, "duration": motion.duration}
         if self.stated.smooth:
             guess["jerk"] = motion.jerk
-        numbers: dict[str, Any] = {"start": start, "goal": goal, **near}
+        numbers: dict[str, Any] = {"start_pose": start, "goal": goal, **near}
         return self.stated.solver.solve(guess=guess, settings=SETTINGS, **numbers)
 
     def _slowed(self, motion: ArmMotion, checked: Check, scene: Scene) -> tuple[ArmMotion, Check]:

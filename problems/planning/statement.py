@@ -57,7 +57,7 @@ def motion_problem(cloud: Cloud, limits: FilledLimits, steps: int, margin: float
         ocp.next(q=q + h * v + h**2 / 2 * a, v=v + h * a)
         ocp.minimize(EFFORT / steps * sumsqr(a / limits.acceleration))
     ocp.minimize(duration, at="end", name="duration")
-    ocp.constrain("start", q, equals=ocp.parameter("start", model.nq), at="start")
+    ocp.constrain("start", q, equals=ocp.parameter("start_pose", model.nq), at="start")
     ocp.constrain("goal", q, equals=ocp.parameter("goal", model.nq), at="end")
     for end in ("start", "end"):
         ocp.constrain(f"at rest at the {end}", v, equals=0, at=end)

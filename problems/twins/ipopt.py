@@ -52,9 +52,9 @@ class Ipopt:
 
     def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options: Any) -> None:
         self.program = program = assemble(solver.transcription, solver.layout)
-        self.limits = solver.limits
         shared, stage_parameters = solver.inputs.parameters(task.parameters)
         self.guess = solver.inputs.guess(task.guess, stage_parameters)
+        self.limits = solver.limits.at(shared, stage_parameters)
         self.parameters = np.concatenate([shared, stage_parameters])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         all_options: dict[str, Any] = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}

@@ -105,7 +105,7 @@ def test_mistakes_with_expressions():
     for comparison in (x <= 1, x[0] == 1, x < 1):
         with mistake("'a' is a comparison, expected the expression alone, with equals=, lower= or upper="):
             ocp.constrain("a", comparison)
-    with mistake("'a': lower is the expression u, expected numbers; constrain the difference instead"):
+    with mistake("'a': lower is the expression u, expected numbers or parameters; constrain the difference instead"):
         ocp.constrain("a", x, lower=u)
     with mistake("control 'w': upper is the expression x_0, expected numbers"):
         ocp.control("w", upper=x[0])

@@ -18,11 +18,11 @@ def pendulum(torque_limit=12.0, speed_limit=4.0, steps=STEPS):
     ocp = Problem(steps=steps, step=0.1)
     angle, rate = ocp.state("angle"), ocp.state("rate", lower=-speed_limit, upper=speed_limit)
     torque = ocp.control("torque", lower=-torque_limit, upper=torque_limit)
-    start = ocp.parameter("start", 2)
+    begin = ocp.parameter("begin", 2)
     ocp.derivative(angle=rate, rate=torque - 9.81 * ca.sin(angle))
     ocp.minimize(1e-2 * torque**2 + 1e-3 * rate**2)
     ocp.minimize(rate**2, at="end", name="slow at the end")
-    ocp.constrain("start", ca.vertcat(angle, rate), equals=start, at="start")
+    ocp.constrain("start", ca.vertcat(angle, rate), equals=begin, at="start")
     ocp.constrain("power", torque * rate, upper=15)
     ocp.constrain("finish", ca.vertcat(rate, angle), lower=[-0.5, np.pi], upper=[0.5, np.pi], at="end")
     return ocp
@@ -35,7 +35,7 @@ def solver():
 
 @pytest.fixture(scope="module")
 def solution(solver):
-    return solver.solve(start=[0.0, 0.0])
+    return solver.solve(begin=[0.0, 0.0])
 
 
 class Lying:
@@ -71,7 +71,7 @@ def test_fields_and_shapes(solution):
         "power": (STEPS, 1),
         "finish": (1, 2),
     }
-    np.testing.assert_array_equal(solution.parameters["start"], [0.0, 0.0])
+    np.testing.assert_array_equal(solution.parameters["begin"], [0.0, 0.0])
     assert solution.statistics.iterations == len(solution.records) - 1
     assert {"angle", "torque", "plot"} <= set(dir(solution))
 
@@ -154,7 +154,7 @@ def independent_residual(solver, solution):
     lagrangian = program.f + ca.dot(y, program.g)
     function = ca.Function("parts", [program.z, program.p], [program.f, program.g, ca.gradient(lagrangian, program.z)])
     f, g, slope = (np.array(part).ravel() for part in function(point.z, p))
-    lower, upper = (side[program.places] for side in (solver.limits.y_lower, solver.limits.y_upper))
+    lower, upper = (side[program.places] for side in (solution.limit_vectors.y_lower, solution.limit_vectors.y_upper))
     outside = np.maximum(np.maximum(lower - g, g - upper), 0)
     return {
         "objective": f[0],
@@ -167,7 +167,7 @@ def independent_residual(solver, solution):
 
 @pytest.mark.parametrize("iterations", [2, 6, 500])
 def test_check_agrees_with_the_problem_as_one_program(solver, iterations):
-    solution = solver.solve(start=[0.1, 0.2], settings=Settings(iterations=iterations))
+    solution = solver.solve(begin=[0.1, 0.2], settings=Settings(iterations=iterations))
     expected = independent_residual(solver, solution)
     assert solution.objective == pytest.approx(expected.pop("objective"), rel=1e-12)
     for residual in (solution.check(), solution.residual):
@@ -181,7 +181,7 @@ def test_multipliers_are_those_of_ipopt(solver, solution):
     program = assemble(solver.transcription, solver.layout)
     options = {"ipopt.tol": 1e-10, "ipopt.print_level": 0, "print_time": False, "ipopt.sb": "yes"}
     ipopt = ca.nlpsol("ipopt", "ipopt", {"x": program.z, "p": program.p, "f": program.f, "g": program.g}, options)
-    layout, limits = solution.layout, solver.limits
+    layout, limits = solution.layout, solution.limit_vectors
     answer = ipopt(
         x0=solution.point.z, p=[0, 0], lbg=limits.y_lower[program.places], ubg=limits.y_upper[program.places],
         lbx=limits.z_lower, ubx=limits.z_upper,
@@ -203,11 +203,11 @@ def test_a_wrong_solved_is_not_passed_on(part):
     solver = pendulum().build()
     core = solver.backend.core
     solver.backend.core = Lying(core, spoil)
-    wrong = solver.solve(start=[0.0, 0.0])
+    wrong = solver.solve(begin=[0.0, 0.0])
     assert wrong.status == "stalled" and not wrong.solved
     assert "took this point for a solution" in wrong.advice and wrong.advice in str(wrong)
     solver.backend.core = core
-    assert solver.solve(start=[0.0, 0.0]).solved
+    assert solver.solve(begin=[0.0, 0.0]).solved
 
 
 def test_print_is_a_verdict_and_repr_is_short(solution, capsys):
@@ -224,7 +224,7 @@ def test_print_is_a_verdict_and_repr_is_short(solution, capsys):
 
 
 def test_infeasible_names_the_constraint_at_fault():
-    solution = pendulum(torque_limit=0.1).build().solve(start=[0.0, 0.0])
+    solution = pendulum(torque_limit=0.1).build().solve(begin=[0.0, 0.0])
     assert solution.status == "infeasible"
     worst = solution.violations[0]
     assert (worst.name, worst.stage, worst.row) == ("finish", STEPS, 1)
@@ -233,7 +233,7 @@ def test_infeasible_names_the_constraint_at_fault():
 
 
 def test_an_early_stop_names_what_does_not_hold_yet(solver):
-    solution = solver.solve(start=[0.0, 0.0], settings=Settings(iterations=1))
+    solution = solver.solve(begin=[0.0, 0.0], settings=Settings(iterations=1))
     assert solution.status == "iteration limit" and "Settings.iterations" in solution.advice
     amounts = [violation.amount for violation in solution.violations]
     assert amounts == sorted(amounts, reverse=True) and amounts[0] > 1e-3

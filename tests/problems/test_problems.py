@@ -53,8 +53,9 @@ def test_limits_are_kept(name):
     made, _, solution, _, _ = solved(name)
     for variable in [*made.problem.states, *made.problem.controls]:
         values = solution.trajectories[variable.name]
-        assert (values >= variable.limits.lower - 1e-8).all()
-        assert (values <= variable.limits.upper + 1e-8).all()
+        low, high = variable.limits.numbers
+        assert (values >= low - 1e-8).all()
+        assert (values <= high + 1e-8).all()
 
 
 def test_iiwa_reaches_its_goal_from_rest():
@@ -67,7 +68,7 @@ def test_iiwa_reaches_its_goal_from_rest():
 
 def test_a_built_reach_serves_other_starts_and_goals():
     made, solver, first, _, _ = solved("iiwa_reach")
-    back = solver.solve({"q": GOAL}, start=GOAL, goal=START)
+    back = solver.solve({"q": GOAL}, start_pose=GOAL, goal=START)
     assert back.status == "solved"
     np.testing.assert_allclose(back.q[-1], START, atol=1e-8)
     again = solver.solve(made.guess, **made.parameters)

@@ -27,7 +27,7 @@ def state(price) -> ts.Problem:
     x = ocp.state("x", 4)
     share = ocp.control("share", 2, lower=-1, upper=1)  # of the limits
     cut, clear = ocp.control("cut", OBSTACLES, lower=0), ocp.control("clear", OBSTACLES, lower=0)
-    limit, start = ocp.parameter("limit", 2), ocp.parameter("start", 4)
+    limit, start = ocp.parameter("limit", 2), ocp.parameter("begin", 4)
     obstacles = reshape(ocp.parameter("obstacles", 3 * OBSTACLES), 3, OBSTACLES)  # centre and radius, a column each
     force, turn = limit[0] * share[0], limit[1] * share[1]
     middle = x + STEP / 2 * rates(x, force, turn)
@@ -47,7 +47,7 @@ def instance(i: int) -> tuple[dict, dict]:
     centres = corners + 0.2 * (random.random((OBSTACLES, 2)) - 0.5)
     radii = 0.05 + 0.15 * random.random(OBSTACLES)
     start = np.array([0, 0, np.pi / 8 + np.pi / 4 * random.random(), 0])
-    given = {"limit": limit, "start": start, "obstacles": np.column_stack([centres, radii]).ravel()}
+    given = {"limit": limit, "begin": start, "obstacles": np.column_stack([centres, radii]).ravel()}
     return {"x": start, "cut": 0.01, "clear": 0.01}, given
 
 

@@ -20,7 +20,7 @@ SINGLE, DOUBLE, FIRST, STRIDE = 7, 1, 5, 0.18
 def problem() -> ts.Problem:
     ocp = ts.Problem(steps=STEPS, step=STEP)
     x, jerk = ocp.state("x", 3), ocp.control("jerk")
-    start, goal, support = ocp.parameter("start", 3), ocp.parameter("goal"), ocp.parameter("support", 2, per_stage=True)
+    start, goal, support = ocp.parameter("begin", 3), ocp.parameter("goal"), ocp.parameter("support", 2, per_stage=True)
     p, v, a = x[0], x[1], x[2]
     ocp.next(
         x=vertcat(
@@ -52,7 +52,7 @@ def starts() -> list[dict]:
     state = np.array([0, rate * 0.045, -(rate**2) * 0.09])
     for i in range(30):
         goal, support = feet(i)
-        found.append({"start": state, "goal": goal, "support": support})
+        found.append({"begin": state, "goal": goal, "support": support})
         state = solver.solve(**found[-1]).x[1]
     return found
 

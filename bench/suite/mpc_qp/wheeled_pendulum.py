@@ -26,7 +26,7 @@ def problem() -> ts.Problem:
     B = np.array([STEP**2 / 2, (1 - c) / GRAVITY, STEP, -RATE * s / GRAVITY])
     ocp = ts.Problem(steps=STEPS, step=STEP)
     x, u = ocp.state("x", 4), ocp.control("u", lower=-10, upper=10)
-    start, target = ocp.parameter("start", 4), ocp.parameter("target", 4, per_stage=True)
+    start, target = ocp.parameter("begin", 4), ocp.parameter("target", 4, per_stage=True)
     ocp.next(x=mtimes(A, x) + B * u)
     ocp.minimize(sumsqr(x - target) / 2 + 1e-3 * u**2 / 2, name="stage")
     ocp.minimize(10 * sumsqr(x - target) / 2, at="end", name="goal")
@@ -42,7 +42,7 @@ def starts() -> list[dict]:
         speed = 0.5 + np.cos(i * STEP / 2)
         times = STEP * np.arange(STEPS + 1)
         target = np.column_stack([state[0] + times * speed, 0 * times, 0 * times + speed, 0 * times])
-        found.append({"start": state, "target": target})
+        found.append({"begin": state, "target": target})
         push = solver.solve(**found[-1]).u[0, 0]
         for _ in range(SUBSTEPS):
             dt = STEP / SUBSTEPS

@@ -41,11 +41,12 @@ def solve_many(
         raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
         raise ProblemError(f"solve_many: threads is {threads!r}, expected a whole number from 1 on, or None for all")
+    limits = solver.limits.constant
     rows = rows_of(solver.inputs, parameters, guess, warm_start)
     begin = perf_counter()
     with Progress(f"solving {rows.count} problems", rows.count) as bar:
         watcher = (lambda finished: bar.advance(finished - bar.finished)) if progress else None
-        results = backend.run_many(rows, solver.limits, settings, threads or os.cpu_count() or 1, watcher)
+        results = backend.run_many(rows, limits, settings, threads or os.cpu_count() or 1, watcher)
     seconds = perf_counter() - begin
     return Solutions(
         layout=solver.layout,
@@ -78,5 +79,5 @@ def _solution(solver: Solver, rows: Rows, settings: Settings, result: Any, i: in
     backend = solver.backend
     assert isinstance(backend, NativeBackend)
     start = rows.row(i)
-    request = Request(start, rows.y is not None, solver.limits, settings, None)
+    request = Request(start, rows.y is not None, solver.limits.constant, settings, None)
     return solver.solution(request, backend.outcome(result, start))

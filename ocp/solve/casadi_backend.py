@@ -44,6 +44,8 @@ class CasadiBackend:
             raise ProblemError(
                 "build: the backend 'fatrop' takes no trees, but a phase here has several that follow it"
             )
+        if name == "fatrop" and transcription.fixed:
+            raise ProblemError("build: the backend 'fatrop' takes no start(...), constrain states at the start instead")
         self.name, self.transcription = name, transcription
         self.conditions = Conditions(transcription, layout, [plain_evaluator(block) for block in transcription.blocks])
         self.program = program = assemble(transcription, layout)

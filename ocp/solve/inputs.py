@@ -76,6 +76,30 @@ class Inputs:
         z[chosen] = z[becomes]
         return z
 
+    def start(self, start: Mapping[str, ArrayLike] | None, z: np.ndarray, stage_parameters: np.ndarray) -> None:
+        """Put the first values that are given with a solve into z and, for configurations, their anchors."""
+        started = [v.name for v in self.transcription.problem.started]
+        if start is not None and not isinstance(start, Mapping):
+            raise ProblemError(
+                f"solve: start is a {type(start).__name__}, expected a dictionary of {', '.join(started) or 'nothing'}"
+            )
+        given = {} if start is None else start
+        for name in given:
+            if name not in started:
+                which = f"start(...) named {', '.join(started)}" if started else "no state is named by start(...)"
+                raise ProblemError(f"solve: start has '{name}', but {which}")
+        for name in started:
+            if name not in given:
+                raise ProblemError(f"solve: '{name}' has no first value; give it as solve(start={{'{name}': ...}})")
+        place = self.layout.phases[0]
+        at, anchor = place.nu, place.at_anchors
+        for v in self.transcription.phases[0].states:
+            if v.name in started:
+                coordinates, anchors = v.manifold.cut(_rows(v, given[v.name], 1))
+                z[at : at + v.size] = coordinates[0]
+                place.of_stages(stage_parameters)[0, anchor : anchor + v.manifold.anchors] = anchors[0]
+            at, anchor = at + v.size, anchor + v.manifold.anchors
+
 
 def _of_phase(phase: str, name: str, value: ArrayLike | Mapping[str, ArrayLike]) -> ArrayLike:
     """The value of a parameter for one phase."""

@@ -113,6 +113,7 @@ class Conditions:
         objective, total = self._evaluate(point)
         g, size_g, size_z = total.rows, _at_least_1(total.row_sizes), _at_least_1(point.z)
         stationarity = np.abs(total.slope + point.w)
+        stationarity[self.transcription.fixed_z] = 0.0  # what is given has no condition to meet
         of_z, of_y = (limits.z_lower, limits.z_upper), (limits.y_lower, limits.y_upper)
         outside_g, outside_z = _outside(g, *of_y), _outside(point.z, *of_z)
         loose = self.layout.kind(Kind.INEQUALITY)

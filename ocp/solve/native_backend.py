@@ -91,8 +91,10 @@ class NativeBackend:
 
     def _bounds(self, limits: LimitVectors) -> tuple[np.ndarray, ...]:
         """Limits as the core takes them: of z, then of the inequalities."""
-        rows = self.layout.kind(Kind.INEQUALITY)
-        return limits.z_lower, limits.z_upper, limits.y_lower[rows], limits.y_upper[rows]
+        rows, fixed = self.layout.kind(Kind.INEQUALITY), self.transcription.fixed_z
+        z_lower, z_upper = limits.z_lower.copy(), limits.z_upper.copy()
+        z_lower[fixed], z_upper[fixed] = -np.inf, np.inf
+        return z_lower, z_upper, limits.y_lower[rows], limits.y_upper[rows]
 
     # --- the core's view
 
@@ -102,6 +104,7 @@ class NativeBackend:
         made.equalities, made.inequalities = map(transcription.count, (Kind.EQUALITY, Kind.INEQUALITY))
         made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions)]
         made.recentrings = self._core_recentrings()
+        made.fixed = transcription.fixed
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
 

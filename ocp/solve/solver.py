@@ -81,6 +81,7 @@ class Solver:
         self,
         guess: Mapping[str, Any] | Solution | WarmStart | None = None,
         warm_start: Solution | WarmStart | None = None,
+        start: Mapping[str, ArrayLike] | None = None,
         settings: Settings | None = None,
         callback: Callable[[Iteration], object] | None = None,
         **parameters: ArrayLike | Mapping[str, ArrayLike],
@@ -93,6 +94,7 @@ class Solver:
         several phases have is given once for all of them, or as a dictionary by their names.
         warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers; or, on a
         horizon that moves on, solution.shifted().
+        start: the first values, by name, of the states that `Problem.start` named.
         callback: called with every Iteration as it begins. What it returns, if true, ends the solve as "interrupted";
         what it raises ends the solve too, and is passed on.
         """
@@ -105,11 +107,12 @@ class Solver:
         shared, stage_parameters = self.inputs.parameters(parameters)
         guessed = guess.warm_start if isinstance(guess, Solution) else guess
         z = self.inputs.guess(warm if guessed is None else guessed, stage_parameters)
+        self.inputs.start(start, z, stage_parameters)
         nothing = np.zeros(0)
         y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
-        start = Point(z, y, w, shared, stage_parameters)
-        limits = self.limits.at(shared, stage_parameters)
-        request = Request(start, warm is not None, limits, settings, _watcher(settings, callback))
+        begin = Point(z, y, w, shared, stage_parameters)
+        limits = self.limits.at(z, shared, stage_parameters)
+        request = Request(begin, warm is not None, limits, settings, _watcher(settings, callback))
         if self._solving_thread == get_ident():
             raise ProblemError("solve: called from the callback of this very solver, expected another one from build()")
         with self._lock:

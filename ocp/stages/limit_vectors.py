@@ -64,7 +64,7 @@ class StatedLimits:
     """All limits that a statement has."""
 
     def __init__(self, transcription: Transcription, layout: Layout):
-        self._size_z = layout.size_z
+        self._size_z, self._fixed = layout.size_z, transcription.fixed_z
         self._lower = np.concatenate([np.full(layout.size_z, -np.inf), np.zeros(layout.size_y)])
         self._upper = np.concatenate([np.full(layout.size_z, np.inf), np.zeros(layout.size_y)])
         self._parametric = []
@@ -74,14 +74,24 @@ class StatedLimits:
                 self._parametric.append(rows)
         self._constant = self._cut(self._lower, self._upper)
 
-    def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
-        """The limits for the parameters of a solve."""
-        if not self._parametric:
+    def at(self, z: np.ndarray, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
+        """The limits for the parameters of a solve; what is given with it is its own limit."""
+        if not self._parametric and not len(self._fixed):
             return self._constant
         lower, upper = self._lower.copy(), self._upper.copy()
         for rows in self._parametric:
             lower[rows.places], upper[rows.places] = rows.at(shared, stage_parameters)
+        lower[self._fixed] = upper[self._fixed] = z[self._fixed]
         return self._cut(lower, upper)
+
+    @property
+    def constant(self) -> LimitVectors:
+        """The limits of every solve, where they depend on nothing that is given with one."""
+        if self._parametric or len(self._fixed):
+            what = self._parametric[0].name if self._parametric else "start(...)"
+            raise ProblemError(f"solve_many: {what} changes from solve to solve, expected limits that are numbers "
+                               "and no start(...); solve these one by one")  # fmt: skip
+        return self._constant
 
     def _cut(self, lower: np.ndarray, upper: np.ndarray) -> LimitVectors:
         z, y = slice(None, self._size_z), slice(self._size_z, None)

@@ -74,6 +74,20 @@ class Transcription:
         return _starts([0, *self.nx[1:]])
 
     @cached_property
+    def fixed(self) -> list[int]:
+        """The entries of the first stage's x that are given with a solve."""
+        found, at = [], 0
+        for v in self.phases[0].states:
+            found += range(at, at + v.size) if v in self.problem.started else []
+            at += v.size
+        return found
+
+    @property
+    def fixed_z(self) -> np.ndarray:
+        """Their places in z."""
+        return np.array(self.fixed, dtype=int) + self.nu[0]
+
+    @cached_property
     def choices(self) -> np.ndarray:
         """(n, 2) places in z: what is chosen at the end of a phase, and the state of the next that it becomes."""
         pairs = []
@@ -177,6 +191,9 @@ def _check(problem: Problem) -> None:
     missing = [v.name for v in problem.states if v.name not in problem.dynamics]
     if missing:
         raise ProblemError(f"{where}: state {', '.join(missing)} has no dynamics; say them with derivative or next")
+    if problem.started and problem.follows is not None:
+        raise ProblemError(f"{where}: start names {problem.started[0].name}, but the first states of a phase that "
+                           "follows another come from then(...)")  # fmt: skip
     for link in problem.links:
         given = [*link.entry, *(v.name for v in link.choices)]
         late = [v.name for v in link.phase.carried if v.name not in given]

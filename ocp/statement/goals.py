@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from ...errors import ModelError, ProblemError
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from .problem import Problem, Stages
 
 SMALLEST = 1e-12  # of 1 + trace(R): half a turn away, the quaternion is kept from dividing by zero
 

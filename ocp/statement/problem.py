@@ -65,6 +65,7 @@ class Problem:
     discrete: bool = field(default=False, init=False, repr=False)
     links: list[Link] = field(default_factory=list, init=False, repr=False)
     follows: Problem | None = field(default=None, init=False, repr=False)
+    started: list[State] = field(default_factory=list, init=False, repr=False)
     free_duration: State | None = field(default=None, init=False, repr=False)
     built: bool = field(default=False, init=False, repr=False)
 
@@ -130,6 +131,22 @@ class Problem:
         self._check_name("parameter", name)
         self.parameters.append(Parameter(name, ca.SX.sym(name, _checked_size("parameter", name, size)), per_stage))
         return self.parameters[-1].symbol
+
+    def start(self, *names: str) -> None:
+        """The first values of these states come with every solve: `solver.solve(start={"q": ..., "v": ...})`.
+
+        They are fixed: no rows and no multipliers are spent on them, and their limits are not demanded at stage 0.
+        """
+        self._check_open("start")
+        states = {v.name: v for v in self.states}
+        if not names:
+            raise ProblemError(f"start: no state is named, expected some of {', '.join(states) or 'none'}")
+        for name in names:
+            if name not in states:
+                raise ProblemError(f"start: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
+            if states[name] in self.started:
+                raise ProblemError(f"start: state '{name}' is named twice, expected it once")
+            self.started.append(states[name])
 
     @property
     def carried(self) -> list[State]:
@@ -395,12 +412,8 @@ class Problem:
         last = self.steps - 1 if controlled else self.steps
         everything, stages = range(self.steps + 1), ()
         if isinstance(at, str):
-            named: dict[str, Sequence[int]] = {
-                "all": range(last + 1),
-                "steps": range(self.steps),
-                "start": [0],
-                "end": [self.steps],
-            }
+            words = {"all": range(last + 1), "steps": range(self.steps), "start": [0], "end": [self.steps]}
+            named: dict[str, Sequence[int]] = {**words}
             if at not in named:
                 raise ProblemError(
                     f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice"

@@ -54,7 +54,7 @@ class Ipopt:
         self.program = program = assemble(solver.transcription, solver.layout)
         shared, stage_parameters = solver.inputs.parameters(task.parameters)
         self.guess = solver.inputs.guess(task.guess, stage_parameters)
-        self.limits = solver.limits.at(shared, stage_parameters)
+        self.limits = solver.limits.at(self.guess, shared, stage_parameters)
         self.parameters = np.concatenate([shared, stage_parameters])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
         all_options: dict[str, Any] = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}

@@ -19,14 +19,14 @@ def sprint(parametric, top=1.5, push=3.0, floor=-0.2):
     u = ocp.control("u", lower=-push, upper=push)
     ocp.derivative(p=v, v=u)
     ocp.minimize(0.1 * u**2 + (p - ca.sin(v)) ** 2)
-    ocp.minimize(10 * (p - 2) ** 2, at=10)
+    ocp.minimize(1000 * (p - 2) ** 2, at=10)
     ocp.constrain("start", ca.vertcat(p, v), equals=0, at="start")
     ocp.constrain("end", p, equals=0, at="end")
     ocp.constrain("above", p + 0.1 * v, lower=floor, upper=5 * top)
     return ocp
 
 
-@pytest.mark.parametrize(("top", "push", "floor"), [(1.5, 3.0, -0.2), (0.8, 6.0, -0.05), (2.5, 2.0, -1.0)])
+@pytest.mark.parametrize(("top", "push", "floor"), [(1.5, 3.0, -0.2), (0.8, 6.0, -0.05), (2.0, 5.0, -1.0)])
 def test_parameters_as_limits_are_numbers_as_limits(top, push, floor):
     ours = sprint(True).build().solve(top=top, push=push, floor=floor)
     expected = sprint(False, top, push, floor).build().solve()
@@ -34,7 +34,7 @@ def test_parameters_as_limits_are_numbers_as_limits(top, push, floor):
     np.testing.assert_array_equal(ours.point.z, expected.point.z)
     np.testing.assert_array_equal(ours.point.w, expected.point.w)
     np.testing.assert_array_equal(ours.limits["u"].upper, np.full((STEPS, 1), push))
-    assert np.abs(ours.v - top).min() < 1e-6
+    assert (np.abs(ours.u) > push - 1e-5).any() and (ours.v > top - 1e-5).any()
 
 
 @needs_rivals
@@ -42,11 +42,8 @@ def test_limits_that_differ_from_stage_to_stage_reach_ipopts_optimum(tmp_path):
     ocp, rng = sprint(True), np.random.default_rng(4)
     solver, ipopt = ocp.build(), ocp.build(backend="ipopt")
     for _ in range(3):
-        given = {
-            "top": rng.uniform(1, 2),
-            "push": rng.uniform(2, 6, STEPS + 1),
-            "floor": rng.uniform(-1, -0.1, STEPS + 1),
-        }
+        push, floor = rng.uniform(2, 6, STEPS + 1), rng.uniform(-1, -0.1, STEPS + 1)
+        given = {"top": rng.uniform(1, 2), "push": push, "floor": floor}
         ours, theirs = solver.solve(**given), ipopt.solve(**given)
         assert ours.solved and theirs.solved
         assert ours.objective == pytest.approx(theirs.objective, rel=1e-6)

@@ -162,7 +162,7 @@ def test_an_interrupt_ends_a_batch_and_keeps_what_is_there(to_a_target, monkeypa
 
 def test_the_core_takes_no_rows_of_another_length(to_a_target):
     backend = to_a_target.backend
-    batch = core.Batch(backend._structure, [bound.tolist() for bound in backend._bounds(to_a_target.limits)])
+    batch = core.Batch(backend._structure, [bound.tolist() for bound in backend._bounds(to_a_target.limits.constant)])
     with pytest.raises(ValueError, match="the guess has 2 rows, expected 1 or 3"):
         batch.solve(3, np.zeros((1, 1)), np.zeros((1, 21)), np.zeros((2, 61)), None, None, core.Settings(), 1, None)
     with pytest.raises(ValueError, match="entries, expected"):

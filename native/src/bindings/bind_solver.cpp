@@ -143,6 +143,7 @@ void bind_structure(nb::module_& m) {
         .def_rw("inequalities", &Structure::inequalities)
         .def_rw("parent", &Structure::parent)
         .def_rw("blocks", &Structure::blocks)
+        .def_rw("fixed", &Structure::fixed)
         .def_rw("recentrings", &Structure::recentrings)
         .def_rw("shared_parameters", &Structure::shared_parameters)
         .def_rw("stage_parameters", &Structure::stage_parameters)

@@ -18,8 +18,12 @@ namespace trisweep {
 
 class OptimalControl : public Program {
 public:
-    OptimalControl(Riccati& riccati, Horizon& horizon)
+    // `root_fixed`: entries of the root's state that never move. They have no row, no bound and no multiplier; what the
+    // gradient of the Lagrangian has there counts for nothing.
+    OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed)
         : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
+        riccati.fixed = soft.fixed = root_fixed;
+        for (int i : root_fixed) fixed.push_back(riccati.stages[0].at_z + riccati.stages[0].up + i);
         size_v = riccati.size_z + horizon.size_c;
         size_place = horizon.recentrings.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
@@ -70,6 +74,7 @@ public:
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
+        leave_out_fixed(horizon.gradient);
         reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z,
                horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
@@ -107,6 +112,7 @@ public:
         applied = 0.0;
         kept = false;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
+        leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return finite;
     }
@@ -153,6 +159,7 @@ public:
                 for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
+        leave_out_fixed(out);
     }
 
     void clear_hessian() override {
@@ -211,6 +218,7 @@ public:
             symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
+        leave_out_fixed(out);
     }
 
     void subtract_softness(const double* y, double* out) const override {
@@ -318,6 +326,10 @@ private:
         uniform = a.vector(size_y);
     }
 
+    void leave_out_fixed(double* along_v) const {
+        for (int i : fixed) along_v[i] = 0.0;
+    }
+
     // Once after `differentiate`: where penalties will be added, keep H as it was before.
     void keep_hessians() {
         if (kept) return;
@@ -389,6 +401,7 @@ private:
     }
 
     Riccati soft;
+    std::vector<int> fixed;  // places in v
     Arena arena;
     double softness = 0.0;         // delta_c of the last factorization
     double applied = 0.0;          // the delta that is on the diagonal of H now

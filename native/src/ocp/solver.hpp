@@ -32,7 +32,7 @@ public:
         : riccati(s.nx, s.nu, s.equalities, s.parent, true),
           horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters,
                   s.quadratic),
-          program(riccati, horizon),
+          program(riccati, horizon, s.fixed),
           packing(program),
           start(program, packing),
           statement_error(program),

@@ -12,6 +12,7 @@ struct Structure {
     std::vector<int> nx, nu, equalities, inequalities, parent;
     std::vector<Block> blocks;
     std::vector<Recentring> recentrings;
+    std::vector<int> fixed;                           // entries of the root's state that stay where the guess has them
     int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
     bool quadratic = false;                           // objective quadratic, rows affine, on all stages
 };

@@ -3,7 +3,7 @@
 //     stage k:   H z + h + sum over children c of E_c lambda_c + G eta - (0, lambda_k) = 0,     z = (u, x)
 //     edge:      E_c' z + b_c - x_c = 0
 //     rows:      G' z + g = 0
-//     root:      initial - x_0 = 0, or lambda_0 = 0 where it is free
+//     root:      initial - x_0 = 0, or lambda_0 = 0 where it is free; a free root may hold some entries of x_0 at zero
 //
 // E_c = [B A]' of the edge to child c and G = [Gu Gx]' are stored transposed: their columns run along z.
 // All memory is laid out by `build`; factor, solve, measure and refine allocate nothing.
@@ -245,6 +245,7 @@ public:
     std::size_t bytes() const { return arena.bytes(); }
 
     const bool free_root;
+    std::vector<int> fixed;  // entries of the free root's state that are held at zero
     std::vector<Stage> stages;
     int size_z = 0, size_x = 0, size_g = 0;  // lengths of the arrays in Vectors and Unknowns
 
@@ -298,9 +299,14 @@ private:
             copy(xp, top.P + j * xp, bench.H + j * root.ld);
             bench.diagonal[j] = std::fabs(top.P[j + j * xp]);
         }
+        for (int f : fixed) {
+            for (int j = 0; j < nx; ++j) bench.H[f + j * root.ld] = bench.H[j + f * root.ld] = 0.0;
+            bench.H[f + f * root.ld] = bench.diagonal[f] = 1.0;
+        }
         root.rows = top.passed;
         for (int i = 0; i < top.passed; ++i) {
             copy(xp, top.Gx + i * xp, bench.G + i * xp);
+            for (int f : fixed) bench.G[f + i * xp] = 0.0;
             bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
         return root.eliminate(bench, RANK_TOLERANCE) ? -1 : 0;
@@ -379,7 +385,9 @@ private:
         Stage& top = stages[0];
         double* x = out.z + top.up;
         if (free_root) {
-            root.reduce(bench, top.sweep.p, top.sweep.gx);
+            copy(padded(top.nx), top.sweep.p, gradient);
+            for (int f : fixed) gradient[f] = 0.0;
+            root.reduce(bench, gradient, top.sweep.gx);
             root.expand(bench, x, nullptr, top.eta_x);
         } else {
             const int xp = padded(top.nx), passed = top.sweep.passed;

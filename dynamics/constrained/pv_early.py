@@ -32,8 +32,8 @@ def pv_early(problem: ForwardProblem) -> Answer:
     model, X, ab = problem.model, problem.move.X, problem.move.ab
     H: list[Array] = [body.matrix for body in model.lumped]
     f = problem.applied_forces()
-    pivots = pivots_of(problem)
     carried = Carried(problem.demands, model.size)
+    pivots = pivots_of(problem)
 
     steps: dict[int, Taken | Shared] = {}
     reflections: dict[int, list[Reflection]] = {}

@@ -86,8 +86,13 @@ def everywhere(layout: Layout) -> list[str]:
     return [name for (phase, name), count in stages.items() if count > layout.phases[phase].steps]
 
 
-def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -> Fault:
-    """The term behind a number that is not finite; at: block, stage, row (-1: a derivative) as the core knows them."""
+def find_fault(conditions: Conditions, point: Point, at: tuple[int, int, int]) -> Fault | None:
+    """The term behind a number that is not finite; at: block, stage, row (-1: a derivative) as the core knows them.
+
+    None where the core names no stage: the number is one of its own.
+    """
+    if at[1] < 0:
+        return None
     transcription: Transcription = conditions.transcription
     block = transcription.blocks[at[0]]
     stage, phase = at[1] - block.phase.first, block.phase.problem.name if len(transcription.phases) > 1 else ""

@@ -33,6 +33,10 @@ from .warm_start import WarmStart
 if TYPE_CHECKING:
     from ..many.solutions import Solutions
 
+OWN_FAULT = (
+    "a number in the solver's own arithmetic is not finite, though no term of the statement is: "
+    "look for values or slopes of extreme size"
+)
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 _LIVING: WeakSet[Solver] = WeakSet()
 
@@ -160,6 +164,9 @@ class Solver:
         reason = ""
         if status is Status.SOLVED:
             reason = doubt(measured, tolerance)
+        fault = find_fault(conditions, point, outcome.fault) if status is Status.NOT_FINITE else None
+        if status is Status.NOT_FINITE and fault is None:
+            reason = OWN_FAULT
         statistics = Statistics(
             iterations=outcome.iterations,
             seconds=outcome.seconds,
@@ -180,7 +187,7 @@ class Solver:
             point=point,
             measured=measured,
             records=outcome.records,
-            fault=find_fault(conditions, point, outcome.fault) if status is Status.NOT_FINITE else None,
+            fault=fault,
             doubt=reason,
             solver=self,
         )

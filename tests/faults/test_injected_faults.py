@@ -46,8 +46,8 @@ def injected():
     backend = solver.backend
     plain_block = backend._core_block
 
-    def block(block, functions, compiled):
-        core_block = plain_block(block, functions, compiled)
+    def block(block, functions):
+        core_block, compiled = plain_block(block, functions), functions.code
         if len(block.stages) > 10:
             values, derivatives = (Injector(each, each.sizes.outputs) for each in compiled)
             core_block.set_values(values.address, compiled[0].sizes.work)

@@ -9,10 +9,10 @@ def double_integrator(bent: float = 0.0) -> ts.Problem:
     ocp = ts.Problem(steps=30, step=0.1, integrator="euler")
     x, v = ocp.state("x", 2, lower=-3, upper=3), ocp.state("v", 2, lower=-1, upper=1)
     f = ocp.control("f", 2, lower=-1, upper=1)
-    start, weight = ocp.parameter("start", 2), ocp.parameter("weight", 1)
+    begin, weight = ocp.parameter("begin", 2), ocp.parameter("weight", 1)
     ocp.derivative(x=v, v=f + bent * v**2)
     ocp.minimize(weight * ts.sumsqr(x) + 0.1 * ts.sumsqr(f))
-    ocp.constrain("start", x, equals=start, at="start")
+    ocp.constrain("start", x, equals=begin, at="start")
     ocp.constrain("at rest", v, equals=0, at="start")
     ocp.constrain("side", x[0] + x[1], upper=2.5)
     return ocp
@@ -25,7 +25,7 @@ def kinds(solution: ts.Solution) -> set[str]:
 @pytest.mark.parametrize("seed", range(5))
 def test_a_convex_problem_takes_predictor_and_corrector(seed):
     rng = np.random.default_rng(seed)
-    values = {"start": rng.uniform(-2, 1, 2), "weight": rng.uniform(0.1, 10.0)}
+    values = {"begin": rng.uniform(-2, 1, 2), "weight": rng.uniform(0.1, 10.0)}
     solver, rival = double_integrator().build(), double_integrator().build(backend="ipopt")
     solution, other = solver.solve(**values), rival.solve(**values)
     assert solution.status == other.status == "solved"
@@ -33,19 +33,19 @@ def test_a_convex_problem_takes_predictor_and_corrector(seed):
     assert solution.objective == pytest.approx(other.objective, rel=1e-6)
     again = solver.solve(warm_start=solution, **values)
     assert again.status == "solved" and again.statistics.iterations <= 2
-    moved = values | {"start": values["start"] + 0.05}
+    moved = values | {"begin": values["begin"] + 0.05}
     near, far = solver.solve(warm_start=solution, **moved), rival.solve(**moved)
     assert near.objective == pytest.approx(far.objective, rel=1e-6)
 
 
 def test_others_take_the_filter():
-    values = {"start": [1.0, 1.0], "weight": 1.0}
+    values = {"begin": [1.0, 1.0], "weight": 1.0}
     assert "p" not in kinds(double_integrator(bent=0.1).build().solve(**values))
     assert "p" not in kinds(double_integrator().build(hessian="gauss-newton").solve(**values))
-    concave = double_integrator().build().solve(start=[1.0, 1.0], weight=-1.0)
+    concave = double_integrator().build().solve(begin=[1.0, 1.0], weight=-1.0)
     assert "p" not in kinds(concave)
 
 
 def test_an_infeasible_one_is_named():
-    solution = double_integrator().build().solve(start=[2.9, 2.9], weight=1.0)
+    solution = double_integrator().build().solve(begin=[2.9, 2.9], weight=1.0)
     assert solution.status == "infeasible"

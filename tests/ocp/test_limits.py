@@ -89,6 +89,11 @@ def test_stages_may_be_listed():
     assert solution.solved
     np.testing.assert_allclose(solution.x[[0, 10, 15, 20], 0], [0, 1, 0, 1], atol=1e-8)
     np.testing.assert_array_equal(solution.constraints["gates"].stages, [10, 20])
+
+
+def test_stages_that_are_none_are_refused():
+    ocp = Problem(steps=20, step=0.1)
+    x = ocp.state("x")
     for at in ([], [3, 21], [0.5], 1.5, None, ["end"]):
         with pytest.raises(ProblemError, match=r"'wrong': at is .*, (expected|which)"):
             ocp.constrain("wrong", x, equals=1, at=at)

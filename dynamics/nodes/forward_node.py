@@ -12,7 +12,7 @@ is linear in them, makes of unit joint forces and unit demands: d(a, forces)/d(t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
@@ -40,25 +40,27 @@ def forward_node(problem: ForwardProblem, ways: Sequence[Way]) -> list[ca.SX]:
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
     choices = [way(y, problem) for way in ways]
-    known = choices[0] if len(choices) == 1 else ForwardDerivatives(y, problem, cheapest(choices))
+    known = choices[0] if len(choices) == 1 else ForwardDerivatives(y, problem, Cheapest(choices))
     if len(choices) == 1:
         known.solution  # noqa: B018  a method that cannot take these constraints says so here
     name, g = f"forward dynamics of '{problem.model.name}'", residual(problem, y, problem.move, known.soft)
     sources = ca.vertcat(problem.q, problem.v, problem.tau, known.others)
-    implicit(name, y, g, lambda: known.solution, derivatives=known, sources=sources)
+    implicit(name, y, g, known.solved, derivatives=known, sources=sources)
     return parts
 
 
-def cheapest(choices: Sequence[ForwardDerivatives]) -> Method:
+@dataclass(frozen=True, eq=False)
+class Cheapest:
     """The method with the fewest operations, which is looked for where one is first needed: the core may not."""
-    found: list[Method] = []
 
-    def solve(problem: ForwardProblem) -> Answer:
-        if not found:
-            found.append(min(choices, key=ForwardDerivatives.operations).solve)
-        return found[0](problem)
+    choices: Sequence[ForwardDerivatives]
 
-    return solve
+    def __call__(self, problem: ForwardProblem) -> Answer:
+        return self.solve(problem)
+
+    @cached_property
+    def solve(self) -> Method:
+        return min(self.choices, key=ForwardDerivatives.operations).solve
 
 
 def split(problem: ForwardProblem, y: ca.SX) -> list[ca.SX]:
@@ -109,6 +111,10 @@ class ForwardDerivatives(Derivatives):
     def solution(self) -> ca.SX:
         """y by the method."""
         return stacked(self.problem, self.solve)
+
+    def solved(self) -> ca.SX:
+        """The same, for who asks later."""
+        return self.solution
 
     def operations(self) -> int:
         """The instructions of the solution and the inverse together."""

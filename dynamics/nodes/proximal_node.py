@@ -20,7 +20,7 @@ the directions that act on the mechanism at the point, which is exact too where 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import casadi as ca
 import numpy as np
@@ -48,7 +48,7 @@ class ProximalDerivatives(ForwardDerivatives):
     """`kind` is the factorization of a proximal method."""
 
     def __init__(self, y: ca.SX, problem: ForwardProblem, kind: type[Factorization]):
-        super().__init__(y, problem, lambda problem: self._iterated(kind, problem))
+        super().__init__(y, problem, partial(self._iterated, kind))
         self.mu = weight(problem.model, problem.constraints, STIFFNESS)
         self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if kind is ProxLTL else kind.stiffness)
 

@@ -7,6 +7,7 @@ and the demands of the held rows.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,23 @@ def arguments(problem: ForwardProblem) -> ca.SX:
     poses = [part for X in problem.move.X for part in (ca.vec(ca.SX(X.R)), ca.SX(X.p))]
     demands = [ca.SX(row.k) for row in problem.constraints]
     return ca.densify(ca.vertcat(*poses, problem.v, problem.tau, *demands))
+
+
+def _tables_of(made: core.Tree | core.Held) -> tuple[object, ...]:
+    """How the core's tables pickle."""
+    names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
+    return _made_of, (type(made).__name__, {name: getattr(made, name) for name in names})
+
+
+def _made_of(kind: str, parts: dict[str, object]) -> core.Tree | core.Held:
+    made = getattr(core, kind)()
+    for name, part in parts.items():
+        setattr(made, name, part)
+    return made
+
+
+copyreg.pickle(core.Tree, _tables_of)
+copyreg.pickle(core.Held, _tables_of)
 
 
 def _moments(I: np.ndarray) -> list[float]:

@@ -1,5 +1,7 @@
 """A compiled function as an object of Python: called on one sample, on a batch, or by its address."""
 
+from __future__ import annotations
+
 import ctypes
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,6 +25,27 @@ class Sizes(NamedTuple):
     work: int
 
 
+class Source(NamedTuple):
+    """What was compiled: a function as CasADi writes it down, and what was asked for."""
+
+    function: str
+    lanes: int | None
+    optimize: str
+
+
+class Ports(NamedTuple):
+    """The inputs and outputs of a function."""
+
+    inputs: list[Sparsity]
+    outputs: list[Sparsity]
+
+
+def ports_of(function: ca.Function) -> Ports:
+    """Those of a CasADi function."""
+    inputs = [Sparsity(function.sparsity_in(i), function.name_in(i)) for i in range(function.n_in())]
+    return Ports(inputs, [Sparsity(function.sparsity_out(i), function.name_out(i)) for i in range(function.n_out())])
+
+
 class CompiledFunction:
     """Machine code of an SX function.
 
@@ -31,13 +54,12 @@ class CompiledFunction:
     code lives as long as this object. Calls from several threads are safe, and release Python's lock.
     """
 
-    def __init__(self, name: str, function: ca.Function, lanes: int, work_size: int, code: LoadedCode) -> None:
+    def __init__(self, name: str, ports: Ports, lanes: int, work_size: int, code: LoadedCode, source: Source) -> None:
         self.name = name
         self.lanes = lanes
-        self._inputs = [_Sparsity(function.sparsity_in(i), function.name_in(i)) for i in range(function.n_in())]
-        self._outputs = [_Sparsity(function.sparsity_out(i), function.name_out(i)) for i in range(function.n_out())]
+        self.ports, self.code, self.source = ports, code, source
+        self._inputs, self._outputs = ports
         self.sizes = Sizes(tuple(s.nonzeros for s in self._inputs), tuple(s.nonzeros for s in self._outputs), work_size)
-        self._code = code
         self.address = code.address(ENTRY)
         self._evaluate = _Entry(self.address)
         self._idle_memory: list[_CallMemory] = []
@@ -153,7 +175,7 @@ def _address(x: np.ndarray) -> int:
     return x.__array_interface__["data"][0]
 
 
-class _Sparsity:
+class Sparsity:
     """Shape and nonzeros of one input or output, and the ways between dense arrays and rows of nonzeros."""
 
     def __init__(self, sparsity: ca.Sparsity, name: str) -> None:

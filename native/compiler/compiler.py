@@ -1,5 +1,13 @@
-"""From a CasADi function to machine code in memory, by way of the cache."""
+"""From a CasADi function to machine code in memory, by way of the cache, or of a pickle.
 
+A compiled function pickles as its source and its object code. Where both come to a processor, a compiler and versions
+of the same identity, the code is loaded as it is; elsewhere the source is compiled, or found in the cache there. Who
+unpickles runs what the pickle says, object code or not: a pickle is to be trusted, or to be left alone.
+"""
+
+from __future__ import annotations
+
+import copyreg
 import hashlib
 from functools import cache
 from importlib.metadata import version
@@ -9,7 +17,7 @@ import casadi as ca
 
 from ...errors import CompileError
 from ..progress_bar import Progress
-from .compiled_function import CompiledFunction
+from .compiled_function import CompiledFunction, Ports, Source, ports_of
 from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
 from .lowering import Lowering
@@ -34,7 +42,7 @@ def compile_function(
         f = compile_function(casadi.Function("f", [x], [casadi.sin(x)]))
         f.batch(np.linspace(0, 1, 50).reshape(50, 1))
     """
-    lanes = host().lanes if lanes is None else lanes
+    asked, lanes = lanes, host().lanes if lanes is None else lanes
     if lanes not in LANES:
         raise CompileError(f"compile_function: lanes is {lanes!r}, expected one of {LANES}")
     if optimize not in CODE_GENERATION_LEVELS:
@@ -44,13 +52,31 @@ def compile_function(
     function = expanded(function)
     name = function.name() if name is None else name
     on_disk = ObjectCache(default_folder())
-    key = _key(function, lanes, optimize)
+    source = Source(_written(function), asked, optimize)
+    key = hashlib.sha256(f"{source.function}\n{lanes} {optimize}\n{_identity()}".encode()).hexdigest()
     entry = on_disk.load(key)
     if entry is None:
         entry = _build(function, lanes, optimize, name)
         on_disk.save(key, *entry)
     work, objects = entry
-    return CompiledFunction(name, function, lanes, work, LoadedCode(objects))
+    return CompiledFunction(name, ports_of(function), lanes, work, LoadedCode(objects), source)
+
+
+def _departing(compiled: CompiledFunction) -> tuple[object, ...]:
+    code = compiled.lanes, compiled.sizes.work, compiled.code.objects
+    return _arrived, (compiled.name, compiled.ports, compiled.source, _identity(), *code)
+
+
+def _arrived(
+    name: str, ports: Ports, source: Source, identity: str, lanes: int, work: int, objects: list[bytes]
+) -> CompiledFunction:
+    if identity == _identity():
+        return CompiledFunction(name, ports, lanes, work, LoadedCode(objects), source)
+    function = ca.Function.deserialize(source.function)
+    return compile_function(function, lanes=source.lanes, optimize=source.optimize, name=name)
+
+
+copyreg.pickle(CompiledFunction, _departing)
 
 
 def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple[int, list[bytes]]:
@@ -76,24 +102,21 @@ def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple
     return work_size(frame, lanes), objects
 
 
-def _key(function: ca.Function, lanes: int, optimize: str) -> str:
-    """The hash of all that object code depends on: function, request, processor and every version."""
+def _written(function: ca.Function) -> str:
+    """A function as CasADi writes it down."""
     try:
-        content = function.serialize()
+        return function.serialize()
     except RuntimeError:
         record(function)  # what CasADi cannot write down does not compile either, and this says why
         raise
-    digest = hashlib.sha256(content.encode())
-    digest.update(
-        f"\n{lanes} {optimize}\n{host().identity}\n{ca.CasadiMeta.version()}\n{_compiler_identity()}".encode()
-    )
-    return digest.hexdigest()
 
 
 @cache
-def _compiler_identity() -> str:
-    """Trisweep's version and the hash of the compiler's source, so that a change of it needs no cleaning."""
+def _identity() -> str:
+    """All that object code depends on beside function and request: the processor, every version, and the hash of the
+    compiler's source, so that a change of it needs no cleaning.
+    """
     digest = hashlib.sha256(version("trisweep").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return f"{host().identity}\n{ca.CasadiMeta.version()}\n{digest.hexdigest()}"

@@ -97,6 +97,7 @@ class LoadedCode:
     """Object code in executable memory, which is freed with this object."""
 
     def __init__(self, objects: list[bytes]) -> None:
+        self.objects = objects
         with _AT_WORK:
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
             for code in objects:

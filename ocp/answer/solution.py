@@ -10,10 +10,10 @@ solution.plot("reach.png"); solution.animate("reach.html"); solution.save("reach
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,6 +75,13 @@ class Solution:
     fault: Fault | None = None
     doubt: str = ""
     solver: Solver | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the solver, for pickle and copy, as in a file."""
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "solver"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, solver=None)
 
     # --- what was found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -51,9 +51,14 @@ class Outcome:
 
 
 class Backend(Protocol):
-    """Ready to solve one problem. conditions: the judge, by the functions that this back end has."""
+    """Ready to solve one problem. conditions: the judge, by the functions that this back end has. code: what was made
+    of the statement, for one like it in another process, where it pickles; None: it is to be made anew there.
+    """
 
     conditions: Conditions
+
+    @property
+    def code(self) -> Any: ...
 
     def run(self, request: Request) -> Outcome:
         """Solve."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from ..stages.layout import Layout
 from ..stages.transcription import Transcription
@@ -10,9 +12,9 @@ from .backend import Backend
 from .casadi_backend import CasadiBackend
 from .native_backend import NativeBackend
 
-# name: from transcription, layout and kind of Hessian to a back end
-BACKENDS: dict[str, Callable[[Transcription, Layout, str], Backend]] = {
+# name: from transcription, layout, kind of Hessian and, where it is there already, code to a back end
+BACKENDS: dict[str, Callable[[Transcription, Layout, str, Any], Backend]] = {
     "native": NativeBackend,
-    "ipopt": lambda transcription, layout, hessian: CasadiBackend("ipopt", transcription, layout, hessian),
-    "fatrop": lambda transcription, layout, hessian: CasadiBackend("fatrop", transcription, layout, hessian),
+    "ipopt": partial(CasadiBackend, "ipopt"),
+    "fatrop": partial(CasadiBackend, "fatrop"),
 }

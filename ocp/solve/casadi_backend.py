@@ -37,7 +37,9 @@ STATUSES = {
 class CasadiBackend:
     """A point that comes from IPOPT or FATROP. Warm starts give them the trajectories; gains are not known."""
 
-    def __init__(self, name: str, transcription: Transcription, layout: Layout, hessian: str):
+    code = None
+
+    def __init__(self, name: str, transcription: Transcription, layout: Layout, hessian: str, code: None = None):
         if hessian != "exact":
             raise ProblemError(f"build: hessian is {hessian!r}, but the backend {name!r} has 'exact' only")
         if name == "fatrop" and any(len(phase.following) > 1 for phase in transcription.phases):

@@ -23,23 +23,32 @@ from .settings import BARRIERS, Settings
 if TYPE_CHECKING:
     from ..many.rows import Rows
 
+Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
 FOREVER = 1e9  # seconds, for the core
 
 
 class NativeBackend:
     """Compiled functions of every block, and the core's solver."""
 
-    def __init__(self, transcription: Transcription, layout: Layout, hessian: str):
+    def __init__(self, transcription: Transcription, layout: Layout, hessian: str, code: Code | None = None):
         self.transcription, self.layout = transcription, layout
-        self.functions = [stage_functions(transcription, block, hessian) for block in transcription.blocks]
-        self._recentrings: list[CompiledFunction] = []  # kept alive: the core knows only addresses
+        if code is None:
+            functions = [stage_functions(transcription, block, hessian) for block in transcription.blocks]
+            moved = [transcription.recentring(phase) for phase in transcription.phases]
+            code = functions, [None if function is None else compile_function(function) for function in moved]
+        self.functions, self._recentrings = code
         self._structure = self._core_structure()
         self._structure.quadratic = (
-            hessian == "exact" and not self._recentrings and all(functions.quadratic for functions in self.functions)
+            hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
         self.core: Any = core.Solver(self._structure)
         evaluators = [stage_evaluator(*each) for each in zip(transcription.blocks, self.functions)]
         self.conditions = Conditions(transcription, layout, evaluators)
+
+    @property
+    def code(self) -> Code:
+        """All that was compiled."""
+        return self.functions, self._recentrings
 
     def run(self, request: Request) -> Outcome:
         """Solve by the core; see native/src/ocp/result.hpp for what it says."""
@@ -130,12 +139,9 @@ class NativeBackend:
 
     def _core_recentrings(self) -> list[Any]:
         made = []
-        for phase, place in zip(self.transcription.phases, self.layout.phases):
-            function = self.transcription.recentring(phase)
-            if function is None:
+        for compiled, place in zip(self._recentrings, self.layout.phases):
+            if compiled is None:
                 continue
-            compiled = compile_function(function)
-            self._recentrings.append(compiled)
             for first, count in ((0, place.steps), (place.steps, 1)):
                 recentring = core.Recentring()
                 recentring.first, recentring.count = place.first + first, count

@@ -62,7 +62,7 @@ def build(problem: Problem, hessian: str, backend: str) -> Solver:
 class Solver:
     """Solves one problem for many parameters and guesses. Safe to use from several threads: one solve at a time."""
 
-    def __init__(self, transcription: Transcription, hessian: str, backend: str):
+    def __init__(self, transcription: Transcription, hessian: str, backend: str, code: Any = None):
         begin = perf_counter()
         self.transcription = transcription
         self.problem = transcription.problem
@@ -71,9 +71,14 @@ class Solver:
         self.inputs = Inputs(transcription, self.layout)
         self._lock = Lock()
         self._solving_thread: int | None = None
-        self.backend = BACKENDS[backend](transcription, self.layout, hessian)
+        self.backend = BACKENDS[backend](transcription, self.layout, hessian, code)
+        self._request = hessian, backend
         self.build_seconds = perf_counter() - begin
         _LIVING.add(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as its statement and its machine code, which another processor compiles anew."""
+        return _arrived, (self.problem, *self._request, self.backend.code)
 
     def _after_fork(self) -> None:
         """In the new process: what another thread held or was in the middle of is made anew."""
@@ -200,6 +205,10 @@ class Solver:
             gains[at[phase.first] : at[phase.first + phase.steps]].reshape(phase.steps, phase.nu, phase.nx)
             for phase in self.layout.phases
         )
+
+
+def _arrived(problem: Problem, hessian: str, backend: str, code: Any) -> Solver:
+    return Solver(transcribe(problem), hessian, backend, code)
 
 
 def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None) -> Watcher | None:

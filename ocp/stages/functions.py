@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -69,34 +70,69 @@ class CompiledStage(StageFunctions):
         block.set_derivatives(derivatives.address, derivatives.sizes.work)
 
 
+@dataclass(frozen=True, eq=False)
+class GraphParts:
+    """What the core's `Graph` is made of, kept alive here: the core knows only addresses."""
+
+    variables: int
+    rows: int
+    exact: bool
+    trees: list[core.Tree]
+    arguments: list[CompiledFunction]
+    values: CompiledFunction
+    slopes: CompiledFunction
+    curvature: CompiledFunction
+    slope_places: tuple[Sequence[int], Sequence[int]]
+    curvature_places: tuple[Sequence[int], Sequence[int]]
+
+
+def _for_core(code: CompiledFunction) -> core.Compiled:
+    return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
+
+
 class RecursiveStage(StageFunctions):
     """Compiled but for the nodes; see native/src/bodies/stage_graph.hpp."""
 
     quadratic = False  # a robot never is
 
     def __init__(self, block: Block, weights: ca.SX, left: Remainder, exact: bool):
-        self.kept: list[CompiledFunction] = []  # alive: the core knows only addresses
-        self.block = block
         still, given = block.phase.still, [*block.inputs, left.unknowns]
         slopes, curvature = still(left.slopes), still(left.curvature)
+
+        def compiled(name: str, inputs: list[ca.SX], output: ca.SX) -> CompiledFunction:
+            return compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {block}")
+
+        self._assemble(GraphParts(
+            variables=sum(part.numel() for part in block.inputs[:2]),
+            rows=weights.numel(),
+            exact=exact,
+            trees=[each.tables() for each in left.recursions],
+            arguments=[compiled("arguments", given, each.arguments) for each in left.recursions],
+            values=compiled("values", given, ca.densify(block.rows)),
+            slopes=compiled("slopes", given, slopes),
+            curvature=compiled("curvature", [*given, weights, left.adjoints], curvature),
+            slope_places=slopes.sparsity().get_triplet(),
+            curvature_places=curvature.sparsity().get_triplet(),
+        ))  # fmt: skip
+
+    def _assemble(self, parts: GraphParts) -> None:
+        self.parts = parts
         made = core.Graph()
-        made.variables, made.rows, made.exact = sum(part.numel() for part in block.inputs[:2]), weights.numel(), exact
-        made.trees = [each.tables() for each in left.recursions]
-        made.arguments = [self._compiled("arguments", given, each.arguments) for each in left.recursions]
-        made.values = self._compiled("values", given, ca.densify(block.rows))
-        made.slopes = self._compiled("slopes", given, slopes)
-        made.curvature = self._compiled("curvature", [*given, weights, left.adjoints], curvature)
-        made.slope_rows, made.slope_columns = map(list, slopes.sparsity().get_triplet())
-        made.curvature_rows, made.curvature_columns = map(list, curvature.sparsity().get_triplet())
+        made.variables, made.rows, made.exact, made.trees = parts.variables, parts.rows, parts.exact, parts.trees
+        made.arguments = [_for_core(code) for code in parts.arguments]
+        made.values, made.slopes, made.curvature = map(_for_core, (parts.values, parts.slopes, parts.curvature))
+        made.slope_rows, made.slope_columns = map(list, parts.slope_places)
+        made.curvature_rows, made.curvature_columns = map(list, parts.curvature_places)
         self.graph = core.StageGraph(made)
         self.jacobian_places = self.graph.jacobian_rows, self.graph.jacobian_columns
         self.hessian_places = self.graph.hessian_rows, self.graph.hessian_columns
-        self.lanes = max(code.lanes for code in self.kept)
+        self.lanes = max(code.lanes for code in (*parts.arguments, parts.values, parts.slopes, parts.curvature))
 
-    def _compiled(self, name: str, inputs: list[ca.SX], output: ca.SX) -> core.Compiled:
-        code = compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {self.block}")
-        self.kept.append(code)
-        return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
+    def __getstate__(self) -> GraphParts:
+        return self.parts
+
+    def __setstate__(self, parts: GraphParts) -> None:
+        self._assemble(parts)
 
     def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         return self.graph.values([np.ascontiguousarray(part) for part in inputs])

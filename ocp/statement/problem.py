@@ -320,6 +320,12 @@ class Problem:
         for link in self.links:
             link.phase._close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles with all phases of its motion, and with the nodes that it rests on."""
+        from .packing import pack
+
+        return pack(self)
+
     # --- checks
 
     def _manifold(self, name: str, size: int | None, on: Model | None) -> Manifold:

@@ -56,7 +56,7 @@ def test_whatever_changes_the_code_changes_the_entry(folder, builds, monkeypatch
     compile_function(function(3.0))
     compile_function(function(), lanes=2)
     compile_function(function(), optimize="quick")
-    monkeypatch.setattr(compiler, "_compiler_identity", lambda: "another version of Trisweep")
+    monkeypatch.setattr(compiler, "_identity", lambda: "another version of Trisweep")
     compile_function(function())
     assert len(builds) == 5
     assert len(entries(folder)) == 5

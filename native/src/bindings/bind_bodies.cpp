@@ -69,7 +69,7 @@ Array graph_values(const StageGraph& graph, const std::vector<Matrix>& given) {
     double* to;
     const std::size_t width = graph.rows();
     Array found = new_array({std::size_t(count), width}, to);
-    StageGraph::Memory memory(graph);
+    GraphMemory memory(graph);
     graph.evaluate(rows.at.data(), rows.strides.data(), to, std::int64_t(width), count, memory);
     return found;
 }
@@ -80,7 +80,7 @@ nb::tuple graph_derivatives(const StageGraph& graph, const std::vector<Matrix>& 
     double *jacobian, *hessian;
     Array first = new_array({std::size_t(count), graph.jacobian_rows.size()}, jacobian);
     Array second = new_array({std::size_t(count), graph.hessian_rows.size()}, hessian);
-    StageGraph::Memory memory(graph);
+    GraphMemory memory(graph);
     graph.differentiate(rows.at.data(), rows.strides.data(), jacobian, hessian, count, memory);
     return nb::make_tuple(first, second);
 }

@@ -217,7 +217,7 @@ private:
 void bind_riccati(nb::module_& m) {
     m.attr("RANK_TOLERANCE") = RANK_TOLERANCE;
     m.attr("CURVATURE_TOLERANCE") = CURVATURE_TOLERANCE;
-    m.attr("CONSISTENCY_TOLERANCE") = Riccati::CONSISTENCY_TOLERANCE;
+    m.attr("CONSISTENCY_TOLERANCE") = ResidualMeasure::CONSISTENCY_TOLERANCE;
     m.attr("ACCURACY_TOLERANCE") = Riccati::ACCURACY_TOLERANCE;
     nb::class_<Problem>(m, "Riccati", "The sweep on a tree of stages; `trisweep.riccati` is its public face.")
         .def(nb::init<const std::vector<int>&, const std::vector<int>&, const std::vector<int>&,

@@ -10,65 +10,23 @@
 //
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "kernels/arena.hpp"
-#include "kernels/compiled.hpp"
+#include "graph_memory.hpp"
 #include "kernels/transpose.hpp"
-#include "saddle.hpp"
-#include "tree_dynamics.hpp"
 
 namespace trisweep {
 
-// A compiled function of the inputs of a stage, y, and what its name in `Graph` says; one output of `size` numbers.
-struct Compiled {
-    Evaluate address = nullptr;
-    std::int64_t work = 0;
-    int size = 0;
-};
-
-// What Python hands over. Patterns are pairs (row, column).
-struct Graph {
-    int variables = 0, rows = 0;      // of (u, x), of F
-    std::vector<Tree> trees;          // of the nodes
-    std::vector<Compiled> arguments;  // of each node: what its recursions are given
-    Compiled values;                  // F
-    Compiled slopes;                  // nonzeros of the Jacobian of (F, w_1, ..., w_K) by z
-    Compiled curvature;               // with weights and nu: nonzeros of the lower triangle of L,zz
-    std::vector<int> slope_rows, slope_columns, curvature_rows, curvature_columns;
-    bool exact = true;  // whether H has the curvature of the nodes
-};
-
-class StageGraph {
+class StageGraph : public GraphPattern {
 public:
-    struct Memory;
     static constexpr int INPUTS = 5;  // u, x, shared parameters, those of the stage, those of the child
 
-    explicit StageGraph(Graph given) : graph(std::move(given)) {
-        int at = graph.variables, row = graph.rows;
-        for (const Tree& tree : graph.trees) {
-            nodes.push_back({at, row, Saddle(tree.dofs(), tree.rows()), {}, {}, {}});
-            at += tree.unknowns(), row += 3 * tree.dofs();
-            for (const Held& held : tree.held)
-                nodes.back().softness.insert(nodes.back().softness.end(), held.softness.begin(), held.softness.end());
-            nodes.back().softness.push_back(0.0);
-        }
-        unknowns = at - graph.variables, inputs_of_nodes = row - graph.rows;
-        n = padded(graph.variables);
-        sort_slopes(), sort_curvature();
-    }
+    explicit StageGraph(Graph given) : GraphPattern(std::move(given)) {}
     StageGraph(const StageGraph&) = delete;
 
     int rows() const { return graph.rows; }
 
-    // Where the nonzeros of J and of the lower triangle of H stand, pairs (row, column).
-    std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
-
     // F at `count` stages, a row of `stride` numbers each.
     void evaluate(const double* const* inputs, const std::int64_t* strides, double* rows, std::int64_t stride,
-                  int count, Memory& memory) const {
+                  int count, GraphMemory& memory) const {
         for (int first = 0; first < count; first += W) {
             const Lanes lanes = group(inputs, strides, first, count);
             solve(memory, lanes, false);
@@ -78,7 +36,7 @@ public:
 
     // The nonzeros of J and of H of the weighted sum of the rows; the weights are the last input.
     void differentiate(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
-                       int count, Memory& memory) const {
+                       int count, GraphMemory& memory) const {
         const double* weights = inputs[INPUTS];
         const std::int64_t weight_stride = strides[INPUTS];
         const auto nj = std::ptrdiff_t(jacobian_rows.size()), nh = std::ptrdiff_t(hessian_rows.size());
@@ -100,78 +58,7 @@ public:
         }
     }
 
-    // What one caller at a time works in. Matrices of nodes hold W stages one after another.
-    struct Memory {
-        explicit Memory(const StageGraph& owner) {
-            for (const Tree& tree : owner.graph.trees) dynamics.emplace_back(tree);
-            for (const Node& node : owner.nodes) saddles.push_back(node.saddle);
-            parts.resize(owner.nodes.size());
-            arena.build([&](Arena& a) { lay_out(a, owner); });
-        }
-
-        void lay_out(Arena& a, const StageGraph& owner) {
-            const Graph& g = owner.graph;
-            std::int64_t most = std::max({g.values.work, g.slopes.work, g.curvature.work});
-            int arguments = 1, columns = 1;
-            for (std::size_t k = 0; k < parts.size(); ++k) {
-                NodeMemory& p = parts[k];
-                const Saddle& s = owner.nodes[k].saddle;
-                const int inputs = padded(2 * s.nv);
-                most = std::max(most, g.arguments[k].work), arguments = std::max(arguments, g.trees[k].arguments());
-                columns = std::max({columns, s.size, inputs});
-                p.factor = a.matrix(std::size_t(s.ld) * s.nv, W), p.residual = a.matrix(s.size, W);
-                p.inverse = a.matrix(std::size_t(s.size) * s.size, W);
-                p.slope = a.matrix(std::size_t(s.size) * 2 * s.nv, W);
-                p.Sww = a.matrix(std::size_t(inputs) * 2 * s.nv, W), p.Sdy = a.matrix(std::size_t(s.nvp) * s.size, W);
-                p.y = a.matrix(W, g.trees[k].unknowns()), p.mu = a.matrix(W, g.trees[k].unknowns());
-                p.Y = a.matrix(s.size, owner.n), p.turned = a.matrix(owner.n, s.size);
-                saddles[k].lay_out(a);
-                most_unknowns = std::max(most_unknowns, s.size);
-            }
-            y = a.matrix(std::max(owner.unknowns, 1), W), nu = a.matrix(std::max(owner.inputs_of_nodes, 1), W);
-            given = a.matrix(arguments, W), slopes = a.matrix(g.slopes.size, W),
-            curvature = a.matrix(g.curvature.size, W);
-            b = a.vector(most_unknowns), found = a.vector(most_unknowns);
-            z_slope = a.vector(g.variables + owner.unknowns);
-            wide = a.matrix(columns, owner.n), C = a.matrix(columns, owner.n), small = a.matrix(columns, columns);
-            H = a.matrix(owner.n, owner.n), line = a.vector(owner.n);
-            bent = a.matrix(owner.n, padded(std::max(int(owner.bent.size()), 1)));
-            picked = a.matrix(owner.n, padded(std::max(int(owner.bent.size()), 1)));
-            work = a.matrix(std::size_t(most), 1);
-        }
-
-        struct NodeMemory {
-            double *factor, *residual, *inverse, *slope, *Sww, *Sdy, *y, *mu, *Y, *turned;  // turned: Y'
-        };
-        std::vector<TreeDynamics> dynamics;
-        std::vector<Saddle> saddles;
-        std::vector<NodeMemory> parts;
-        int most_unknowns = 1;
-        double *y, *nu, *given, *slopes, *curvature, *b, *found, *z_slope, *wide, *C, *small, *H, *line, *bent, *picked,
-            *work;
-        Arena arena;
-    };
-
 private:
-    // A nonzero of w_k,z or F,z: its place among the compiled numbers, its row in w_k or F, and its column in the part of z.
-    struct Entry {
-        int from, row, column;
-    };
-    struct Part {  // the columns of one y
-        int node;
-        std::vector<Entry> entries;
-    };
-    struct Node {
-        int at, row;  // its first unknown in z, its first input among the compiled rows
-        Saddle saddle;
-        std::vector<double> softness;
-        std::vector<Entry> own;     // w_k by (u, x)
-        std::vector<Part> earlier;  // w_k by the unknowns of earlier nodes
-    };
-    struct Row {                          // of F
-        std::vector<Entry> own, unknown;  // column of `unknown`: in z
-        bool dense() const { return !unknown.empty(); }
-    };
     struct Lanes {
         const double* inputs[INPUTS];
         std::int64_t strides[INPUTS];
@@ -186,7 +73,7 @@ private:
         return lanes;
     }
 
-    void call(const Compiled& function, Memory& memory, const Lanes& lanes, double* to, std::int64_t stride,
+    void call(const Compiled& function, GraphMemory& memory, const Lanes& lanes, double* to, std::int64_t stride,
               const double* const* more = nullptr, const std::int64_t* more_strides = nullptr) const {
         const double* inputs[INPUTS + 3];
         std::int64_t strides[INPUTS + 3];
@@ -197,9 +84,9 @@ private:
     }
 
     // y of every node, in their order; and where derivatives are wanted the inverses.
-    void solve(Memory& memory, const Lanes& lanes, bool inverse) const {
+    void solve(GraphMemory& memory, const Lanes& lanes, bool inverse) const {
         for (std::size_t k = 0; k < nodes.size(); ++k) {
-            Memory::NodeMemory& part = memory.parts[k];
+            GraphMemory::NodeMemory& part = memory.parts[k];
             TreeDynamics& dynamics = memory.dynamics[k];
             Saddle& saddle = memory.saddles[k];
             const std::ptrdiff_t step = std::ptrdiff_t(saddle.ld) * saddle.nv;
@@ -217,8 +104,8 @@ private:
         }
     }
 
-    void solve_lane(Memory& memory, int k, int l, bool inverse) const {
-        Memory::NodeMemory& part = memory.parts[k];
+    void solve_lane(GraphMemory& memory, int k, int l, bool inverse) const {
+        GraphMemory::NodeMemory& part = memory.parts[k];
         Saddle& saddle = memory.saddles[k];
         double* F = part.factor + l * std::ptrdiff_t(saddle.ld) * saddle.nv;
         double* y = memory.y + std::ptrdiff_t(l) * unknowns + offset(k);
@@ -238,8 +125,8 @@ private:
         for (int l = 0; l < W; ++l) to[l * step] = value[l];
     }
 
-    void node_slopes(Memory& memory, int k) const {
-        Memory::NodeMemory& part = memory.parts[k];
+    void node_slopes(GraphMemory& memory, int k) const {
+        GraphMemory::NodeMemory& part = memory.parts[k];
         const Saddle& saddle = memory.saddles[k];
         const std::ptrdiff_t step = std::ptrdiff_t(saddle.size) * 2 * saddle.nv;
         memory.dynamics[k].slopes(part.y, [&](int i, int j, vec value) {
@@ -247,8 +134,8 @@ private:
         });
     }
 
-    void node_curvature(Memory& memory, int k) const {
-        Memory::NodeMemory& part = memory.parts[k];
+    void node_curvature(GraphMemory& memory, int k) const {
+        GraphMemory::NodeMemory& part = memory.parts[k];
         const Saddle& saddle = memory.saddles[k];
         const int nv = saddle.nv, ld = padded(2 * nv);
         const std::ptrdiff_t step = std::ptrdiff_t(ld) * 2 * nv, step_y = std::ptrdiff_t(saddle.nvp) * saddle.size;
@@ -264,7 +151,7 @@ private:
     }
 
     // mu and nu of one stage, from the last node to the first.
-    void adjoints(Memory& memory, int l, const double* weights) const {
+    void adjoints(GraphMemory& memory, int l, const double* weights) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
         double* L = memory.z_slope;
         std::fill_n(L, graph.variables + unknowns, 0.0);
@@ -273,7 +160,7 @@ private:
         for (int k = int(nodes.size()) - 1; k >= 0; --k) {
             const Node& node = nodes[k];
             const Saddle& s = node.saddle;
-            Memory::NodeMemory& part = memory.parts[k];
+            GraphMemory::NodeMemory& part = memory.parts[k];
             const int size = graph.trees[k].unknowns();
             double *b = memory.b, *mu = memory.found,
                    *nu = memory.nu + std::ptrdiff_t(l) * inputs_of_nodes + node.row - graph.rows;
@@ -292,12 +179,12 @@ private:
     }
 
     // Y of every node at one stage.
-    void sensitivities(Memory& memory, int l) const {
+    void sensitivities(GraphMemory& memory, int l) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             const Node& node = nodes[k];
             const Saddle& s = node.saddle;
-            Memory::NodeMemory& part = memory.parts[k];
+            GraphMemory::NodeMemory& part = memory.parts[k];
             const double* slope = part.slope + l * std::ptrdiff_t(s.size) * 2 * s.nv;
             double* R = memory.wide;  // -g_w W
             const auto add = [&](const std::vector<Entry>& entries, double* to, const auto& place) {
@@ -325,13 +212,13 @@ private:
     }
 
     // The row of Y that belongs to a column of z beyond (u, x).
-    const double* column(const Memory& memory, int z) const {
+    const double* column(const GraphMemory& memory, int z) const {
         int k = int(nodes.size()) - 1;
         while (nodes[k].at > z) --k;
         return memory.parts[k].turned + std::ptrdiff_t(nodes[k].saddle.place(z - nodes[k].at)) * n;
     }
 
-    void put_jacobian(Memory& memory, int l, double* to) const {
+    void put_jacobian(GraphMemory& memory, int l, double* to) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
         for (const Row& row : f_rows) {
             if (!row.dense()) {
@@ -350,7 +237,7 @@ private:
         for (int i = 0; i < size; i += W) store(y + i, load(y + i) + scale * load(x + i));
     }
 
-    void put_hessian(Memory& memory, int l, double* to) const {
+    void put_hessian(GraphMemory& memory, int l, double* to) const {
         const double* L = memory.curvature + std::ptrdiff_t(l) * graph.curvature.size;
         double* H = memory.H;  // the sum of what is added with its transpose
         std::fill_n(H, std::ptrdiff_t(n) * n, 0.0);
@@ -374,11 +261,11 @@ private:
     }
 
     // H -= C' W of a node, with C = 1/2 S_ww W + S_wy Y.
-    void bend(Memory& memory, int k, int l) const {
+    void bend(GraphMemory& memory, int k, int l) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
         const Node& node = nodes[k];
         const Saddle& s = node.saddle;
-        const Memory::NodeMemory& part = memory.parts[k];
+        const GraphMemory::NodeMemory& part = memory.parts[k];
         const int nv = s.nv, ld = padded(2 * nv);
         const double* Sww = part.Sww + l * std::ptrdiff_t(ld) * 2 * nv;
         double *C = memory.wide, *turned = memory.C, *H = memory.H;
@@ -413,66 +300,6 @@ private:
             product_nn<-1>(n, n, other.size, D, n, memory.parts[before.node].Y, other.size, H, n, H, n);
         }
     }
-
-    int node_of(int z) const {
-        int k = int(nodes.size()) - 1;
-        while (k >= 0 && nodes[k].at > z) --k;
-        return k;
-    }
-
-    void sort_slopes() {
-        f_rows.resize(graph.rows);
-        for (std::size_t t = 0; t < graph.slope_rows.size(); ++t) {
-            const int row = graph.slope_rows[t], z = graph.slope_columns[t], from = int(t), other = node_of(z);
-            if (row < graph.rows) {
-                (other < 0 ? f_rows[row].own : f_rows[row].unknown).push_back({from, row, z});
-                continue;
-            }
-            std::size_t k = nodes.size() - 1;
-            while (nodes[k].row > row) --k;
-            if (other < 0) {
-                nodes[k].own.push_back({from, row - nodes[k].row, z});
-                continue;
-            }
-            std::vector<Part>& parts = nodes[k].earlier;
-            if (parts.empty() || parts.back().node != other) parts.push_back({other, {}});
-            parts.back().entries.push_back({from, row - nodes[k].row, z - nodes[other].at});
-        }
-        for (int r = 0; r < graph.rows; ++r) {
-            const Row& row = f_rows[r];
-            const auto add = [&](int column) { jacobian_rows.push_back(r), jacobian_columns.push_back(column); };
-            if (row.dense())
-                for (int c = 0; c < graph.variables; ++c) add(c);
-            else
-                for (const Entry& e : row.own) add(e.column);
-        }
-    }
-
-    void sort_curvature() {
-        std::vector<int> where(std::size_t(graph.variables + unknowns), -1);
-        const auto index = [&](int z) {
-            if (where[z] < 0) where[z] = int(bent.size()), bent.push_back(z);
-            return where[z];
-        };
-        for (std::size_t t = 0; t < graph.curvature_rows.size(); ++t) {
-            const int i = graph.curvature_rows[t], j = graph.curvature_columns[t];  // i >= j
-            if (i < graph.variables)
-                both_own.push_back({int(t), i, j});
-            else if (j < graph.variables)
-                one_own.push_back({int(t), i, j});
-            else
-                none_own.push_back({int(t), index(i), index(j)});
-        }
-        for (int j = 0; j < graph.variables; ++j)
-            for (int i = j; i < graph.variables; ++i) hessian_rows.push_back(i), hessian_columns.push_back(j);
-    }
-
-    Graph graph;
-    std::vector<Node> nodes;
-    std::vector<Row> f_rows;
-    std::vector<Entry> both_own, one_own, none_own;  // of L,zz, by how many of its two sides are in (u, x)
-    std::vector<int> bent;                           // unknowns, as columns of z, in which L is curved
-    int unknowns = 0, inputs_of_nodes = 0, n = 0;
 };
 
 }  // namespace trisweep

@@ -27,26 +27,18 @@
 #include <utility>
 #include <vector>
 
-#include "rotation_vector.hpp"
-#include "spatial.hpp"
-#include "tree.hpp"
+#include "held_rows.hpp"
 
 namespace trisweep {
 
 class TreeDynamics {
 public:
-    explicit TreeDynamics(const Tree& tree)
-        : tree(tree), body(tree.bodies()), dof(tree.dofs()), row(tree.rows()), frame(tree.held.size()) {
+    explicit TreeDynamics(const Tree& tree) : tree(tree), body(tree.bodies()), dof(tree.dofs()), held(tree) {
         int at = 0;
         for (int i = 0; i < tree.bodies(); ++i) {
             body[i].first = at;
             for (int axis : tree.axes[i]) dof[at].body = i, dof[at++].axis = axis;
             body[i].end = at;
-        }
-        at = 0;
-        for (std::size_t c = 0; c < tree.held.size(); ++c) {
-            frame[c].first = at;
-            for (int r = 0; r < tree.held[c].rows(); ++r) row[at++].frame = int(c);
         }
     }
 
@@ -64,7 +56,7 @@ public:
             return Three{x, y, z};
         };
         for (int i = 0; i < tree.bodies(); ++i) {
-            Body& b = body[i];
+            MovingBody& b = body[i];
             const Three x = three(), y = three(), z = three(), p = three();
             const Nine R{x, y, z};
             const int parent = tree.parent[i];
@@ -74,14 +66,14 @@ public:
             b.I = inertia(i);
         }
         for (Dof& d : dof) {
-            const Body& b = body[d.body];
+            const MovingBody& b = body[d.body];
             const Three axis = d.axis % 3 == 0 ? b.R.x : d.axis % 3 == 1 ? b.R.y : b.R.z;
             d.S = d.axis < 3 ? Motion{axis, cross(b.p, axis)} : Motion{{}, axis};
         }
         for (Dof& d : dof) d.v = take();
         for (Dof& d : dof) d.tau = take();
-        for (Row& r : row) r.k = take();
-        for (std::size_t c = 0; c < frame.size(); ++c) place_frame(int(c));
+        for (HeldRow& r : held.row) r.k = take();
+        for (std::size_t c = 0; c < tree.held.size(); ++c) held.place(int(c), body[tree.held[c].body], a0());
         velocities();
     }
 
@@ -90,9 +82,9 @@ public:
     void assemble(const Matrix& matrix, const Residual& residual) {
         for (Dof& d : dof) d.a = vec{};
         accelerations();
-        for (Body& b : body) b.composite = b.I, b.f = b.I * b.a + cross(b.v, b.I * b.v);
+        for (MovingBody& b : body) b.composite = b.I, b.f = b.I * b.a + cross(b.v, b.I * b.v);
         for (int i = tree.bodies() - 1; i >= 0; --i) {
-            const Body& b = body[i];
+            const MovingBody& b = body[i];
             for (int k = b.first; k < b.end; ++k) {
                 const Dof& d = dof[k];
                 const Force IS = b.composite * d.S;
@@ -104,10 +96,10 @@ public:
             body[tree.parent[i]].composite += b.composite;
             body[tree.parent[i]].f += b.f;
         }
-        for (std::size_t r = 0; r < row.size(); ++r) {
-            const int i = tree.held[row[r].frame].body;
-            up(i, [&](int j) { matrix(tree.dofs() + int(r), j, dot(dof[j].S, row[r].force)); });
-            residual(tree.dofs() + int(r), missing(row[r]));
+        for (std::size_t r = 0; r < held.row.size(); ++r) {
+            const HeldRow& row = held.row[r];
+            up(held.body(row), [&](int j) { matrix(tree.dofs() + int(r), j, dot(dof[j].S, row.force)); });
+            residual(tree.dofs() + int(r), held.missing(row, body[held.body(row)], a0()));
         }
     }
 
@@ -118,17 +110,17 @@ public:
         const int nv = tree.dofs();
         for (int k = 0; k < nv; ++k) dof[k].a = load(y + k * W);
         accelerations();
-        for (Body& b : body) {
+        for (MovingBody& b : body) {
             b.composite = b.I;
             const Force Iv = b.I * b.v;
             b.f = b.I * b.a + cross(b.v, Iv);
             b.T = turning(b.v.w, b.I.J) - spread(b.I.h, b.v.u);
             b.momentum = Iv;
         }
-        for (std::size_t r = 0; r < row.size(); ++r)
-            body[tree.held[row[r].frame].body].f += -load(y + (nv + int(r)) * W) * row[r].force;
+        for (std::size_t r = 0; r < held.row.size(); ++r)
+            body[held.body(held.row[r])].f += -load(y + (nv + int(r)) * W) * held.row[r].force;
         for (int i = tree.bodies() - 1; i >= 0; --i) {
-            const Body& b = body[i];
+            const MovingBody& b = body[i];
             for (int k = b.first; k < b.end; ++k) {
                 Dof& d = dof[k];
                 d.IS = b.composite * d.S;
@@ -148,12 +140,13 @@ public:
                 });
             }
             if (tree.parent[i] < 0) continue;
-            Body& p = body[tree.parent[i]];
+            MovingBody& p = body[tree.parent[i]];
             p.composite += b.composite, p.f += b.f, p.T += b.T, p.momentum += b.momentum;
         }
-        for (std::size_t r = 0; r < row.size(); ++r) {
-            const Force h = -row[r].force, eta = row_eta(row[r]), s = row[r].pull;
-            up(tree.held[row[r].frame].body, [&](int j) {
+        for (std::size_t r = 0; r < held.row.size(); ++r) {
+            const HeldRow& row = held.row[r];
+            const Force h = -row.force, eta = held.eta(row, body[held.body(row)].v), s = row.pull;
+            up(held.body(row), [&](int j) {
                 const Dof& d = dof[j];
                 slope(nv + int(r), j, dot(d.alpha, h) + dot(d.u, eta) + dot(d.S, s));
                 slope(nv + int(r), nv + j, dot(d.alpha_v, h) + dot(d.S, eta));
@@ -169,7 +162,7 @@ public:
         const int nv = tree.dofs();
         virtual_motions(mu);
         for (int i = tree.bodies() - 1; i >= 0; --i) {
-            const Body& b = body[i];
+            const MovingBody& b = body[i];
             for (int k = b.first; k < b.end; ++k) {
                 Dof& d = dof[k];
                 d.to_alpha = cross(d.S, b.h) + b.composite * d.x;
@@ -204,46 +197,13 @@ public:
                 });
             }
         }
-        for (std::size_t r = 0; r < row.size(); ++r)
-            up(tree.held[row[r].frame].body,
-               [&](int j) { with_unknown(j, nv + int(r), -dot(dof[j].x, row[r].force)); });
+        for (std::size_t r = 0; r < held.row.size(); ++r)
+            up(held.body(held.row[r]), [&](int j) { with_unknown(j, nv + int(r), -dot(dof[j].x, held.row[r].force)); });
     }
 
     const Tree& tree;
 
 private:
-    struct Body {
-        int first = 0, end = 0;  // its dofs
-        Nine R;
-        Three p, origin;  // from the root's origin, and that in the world
-        RigidInertia I, composite;
-        Motion v, a, x;
-        Force f, momentum, h, eta, pull;  // composites from here on; momentum = (n, f) of B
-        Symmetric T, Tx;
-        Three bend;    // g of N
-        Three pulled;  // what the targets and gravity make of turns above turns: w_j' A w_k + u_j' (pulled x w_k)
-        Nine A;
-    };
-    struct Dof {
-        int body = 0, axis = 0;
-        vec v, tau, a;
-        Motion S, u, alpha, alpha_v, x;
-        Force IS, BS, turned, sped, to_alpha, to_u, to_S, NS, to_u_v;
-    };
-    struct Frame {
-        int first = 0;
-        Nine R;
-        Three p, away;  // away: the target's position from the root's origin
-        Nine E, error;  // of the rotation vector to the target, along the frame's axes
-    };
-    struct Row {
-        int frame = 0;
-        vec k;
-        Three linear, angular;  // the row's own parts along the world's axes
-        Force force;            // about the root's origin
-        Force pull;             // slope of its displacement and of gravity's part by rigid motions
-    };
-
     template <class Visit>
     void above(int i, const Visit& visit) const {
         for (int p = tree.parent[i]; p >= 0; p = tree.parent[p])
@@ -259,7 +219,7 @@ private:
 
     RigidInertia inertia(int i) const {
         const double* moments = tree.inertia.data() + 10 * i;
-        const Body& b = body[i];
+        const MovingBody& b = body[i];
         const Three h = b.R * constant(moments + 1);
         const double* J = moments + 4;
         const Nine tensor{{broadcast(J[0]), broadcast(J[3]), broadcast(J[4])},
@@ -276,53 +236,9 @@ private:
         return {m, h + m * b.p, turned - spread(b.p, h + 0.5 * m * b.p)};
     }
 
-    void place_frame(int c) {
-        const Held& held = tree.held[c];
-        const Body& b = body[held.body];
-        Frame& f = frame[c];
-        const double* r = held.R.data();
-        const double columns[3][3] = {{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}};
-        f.R = b.R * Nine{constant(columns[0]), constant(columns[1]), constant(columns[2])};
-        f.p = b.p + b.R * constant(held.p.data());
-        const bool turns = held.stiffness != 0.0 && !held.target_R.empty();
-        if (held.stiffness != 0.0) f.away = constant(held.target_p.data()) - b.origin;
-        if (turns) find_turn(held, f);
-        const Three a_0 = a0();
-        for (int n = 0; n < held.rows(); ++n) {
-            Row& each = row[f.first + n];
-            const double* K = held.K.data() + 6 * n;
-            each.angular = f.R * constant(K);
-            each.linear = f.R * constant(K + 3);
-            each.force = {each.angular + cross(f.p, each.linear), each.linear};
-            each.pull = {-cross(a_0, each.linear), {}};
-            if (held.stiffness == 0.0) continue;
-            each.pull.n += -held.stiffness * cross(f.away, each.linear);
-            each.pull.f += -held.stiffness * each.linear;
-            if (turns) each.pull.n += -held.stiffness * (f.R * transposed(f.E, constant(K)));
-        }
-    }
-
-    void find_turn(const Held& held, Frame& f) {
-        const Three columns[3] = {f.R.x, f.R.y, f.R.z};
-        Three found[3];
-        for (int l = 0; l < W; ++l) {
-            double R[3][3];
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j)
-                    R[i][j] = held.target_R[i] * columns[j].x[l] + held.target_R[3 + i] * columns[j].y[l] +
-                              held.target_R[6 + i] * columns[j].z[l];
-            const RotationVector turn(R);
-            for (int j = 0; j < 3; ++j) {
-                found[j].x[l] = turn.E[0][j], found[j].y[l] = turn.E[1][j], found[j].z[l] = turn.E[2][j];
-            }
-            f.error.x.x[l] = turn.r[0], f.error.x.y[l] = turn.r[1], f.error.x.z[l] = turn.r[2];
-        }
-        f.E = {found[0], found[1], found[2]};
-    }
-
     void velocities() {
         for (int i = 0; i < tree.bodies(); ++i) {
-            Body& b = body[i];
+            MovingBody& b = body[i];
             const Motion parent = tree.parent[i] < 0 ? Motion{} : body[tree.parent[i]].v;
             b.v = parent;
             for (int k = b.first; k < b.end; ++k) b.v += dof[k].v * dof[k].S;
@@ -335,7 +251,7 @@ private:
 
     void accelerations() {
         for (int i = 0; i < tree.bodies(); ++i) {
-            Body& b = body[i];
+            MovingBody& b = body[i];
             const bool root = tree.parent[i] < 0;
             const Motion v = root ? Motion{} : body[tree.parent[i]].v;
             const Motion a = root ? Motion{{}, a0()} : body[tree.parent[i]].a;
@@ -348,45 +264,19 @@ private:
         }
     }
 
-    // k - K (a - a_0) with the classical part, less Baumgarte's terms.
-    vec missing(const Row& r) const {
-        const Held& held = tree.held[r.frame];
-        const Frame& f = frame[r.frame];
-        const Body& b = body[held.body];
-        const Three velocity = b.v.u + cross(b.v.w, f.p);
-        vec left = r.k - dot(b.a, r.force) + dot(a0(), r.linear) - held.damping * dot(b.v, r.force);
-        if (held.classical) left -= dot(r.linear, cross(b.v.w, velocity));
-        if (held.stiffness == 0.0) return left;
-        left -= held.stiffness * dot(r.linear, f.p - f.away);
-        if (!held.target_R.empty()) left -= held.stiffness * dot(r.angular, f.R * f.error.x);
-        return left;
-    }
-
-    // What a row of unit force adds to eta: -v x* force, damping, and the slope of the classical part.
-    Force row_eta(const Row& r) const {
-        const Held& held = tree.held[r.frame];
-        const Motion v = body[held.body].v;
-        Force eta = -(cross(v, r.force) + held.damping * r.force);
-        if (held.classical) eta += classical(r.linear, frame[r.frame].p, v);
-        return eta;
-    }
-
-    // The slope of -f' (w x (u + w x p)) by the velocity.
-    static Force classical(Three f, Three p, Motion v) { return {cross(f, v.u) - spread(p, f) * v.w, -cross(f, v.w)}; }
-
     // B m, B' m and N m of a composite.
-    static Force along(const Body& b, Motion m) {
+    static Force along(const MovingBody& b, Motion m) {
         return {b.T * m.w - cross(b.momentum.n, m.w), -2.0 * cross(b.momentum.f, m.w)};
     }
-    static Force across(const Body& b, Motion m) {
+    static Force across(const MovingBody& b, Motion m) {
         return {b.T * m.w + cross(b.momentum.n, m.w) + 2.0 * cross(b.momentum.f, m.u), {}};
     }
-    static Force bent(const Body& b, Motion m) { return {b.Tx * m.w - cross(b.bend, m.u), cross(b.bend, m.w)}; }
+    static Force bent(const MovingBody& b, Motion m) { return {b.Tx * m.w - cross(b.bend, m.u), cross(b.bend, m.w)}; }
 
     // What mu moves and presses: x of the bodies and dofs, and the composites that hold it.
     void virtual_motions(const double* mu) {
         for (int i = 0; i < tree.bodies(); ++i) {
-            Body& b = body[i];
+            MovingBody& b = body[i];
             const Motion parent = tree.parent[i] < 0 ? Motion{} : body[tree.parent[i]].x;
             b.x = parent;
             for (int k = b.first; k < b.end; ++k) {
@@ -400,67 +290,20 @@ private:
             b.eta = cross(b.v, b.h) - cross(b.x, Iv) - b.I * cross(b.v, b.x);
             b.pull = {}, b.pulled = {}, b.A = {};
         }
-        for (std::size_t c = 0; c < frame.size(); ++c) press(int(c), mu + tree.dofs() * W);
+        for (std::size_t c = 0; c < tree.held.size(); ++c)
+            held.press(int(c), mu + tree.dofs() * W, body[tree.held[c].body], a0());
         for (int i = tree.bodies() - 1; i > 0; --i) {
             if (tree.parent[i] < 0) continue;
-            const Body& b = body[i];
-            Body& p = body[tree.parent[i]];
+            const MovingBody& b = body[i];
+            MovingBody& p = body[tree.parent[i]];
             p.h += b.h, p.bend += b.bend, p.Tx += b.Tx, p.eta += b.eta;
             p.pull += b.pull, p.pulled += b.pulled, p.A += b.A;
         }
     }
 
-    void press(int c, const double* mu) {
-        const Held& held = tree.held[c];
-        const Frame& f = frame[c];
-        Body& b = body[held.body];
-        Three linear, angular;
-        Force force;
-        for (int r = f.first; r < f.first + held.rows(); ++r) {
-            const vec m = load(mu + r * W);
-            linear += m * row[r].linear, angular += m * row[r].angular;
-            force += m * row[r].force;
-            b.pull += m * row[r].pull;
-        }
-        b.h += -force;
-        b.eta += -(cross(b.v, force) + held.damping * force);
-        if (held.classical) {
-            b.eta += classical(linear, f.p, b.v);
-            b.bend += -linear;
-            b.Tx += Symmetric{} - spread(f.p, linear);
-        }
-        const Nine out = skew(a0() + held.stiffness * f.away), in = skew(linear);
-        b.A += out * in;
-        b.pulled += held.stiffness * linear;
-        if (held.stiffness != 0.0 && !held.target_R.empty()) b.A += turn_curvature(held, f, transposed(f.R, angular));
-    }
-
-    // -1/T^2 of the second derivative of a row's rotation vector, along the world's axes: w_j' A w_k with j above k.
-    Nine turn_curvature(const Held& held, const Frame& f, Three angular) const {
-        const Three columns[3] = {f.R.x, f.R.y, f.R.z};
-        Three found[3];
-        for (int l = 0; l < W; ++l) {
-            double R[3][3], G[3][3];
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j)
-                    R[i][j] = held.target_R[i] * columns[j].x[l] + held.target_R[3 + i] * columns[j].y[l] +
-                              held.target_R[6 + i] * columns[j].z[l];
-            const double weight[3] = {-held.stiffness * angular.x[l], -held.stiffness * angular.y[l],
-                                      -held.stiffness * angular.z[l]};
-            RotationVector(R).second(weight, G);
-            for (int j = 0; j < 3; ++j) {  // column j of A: rows are the outer turn
-                found[j].x[l] = G[j][0], found[j].y[l] = G[j][1], found[j].z[l] = G[j][2];
-            }
-        }
-        const Nine A{found[0], found[1], found[2]};
-        const Nine left = f.R * A;  // R A R'
-        const Nine back{{f.R.x.x, f.R.y.x, f.R.z.x}, {f.R.x.y, f.R.y.y, f.R.z.y}, {f.R.x.z, f.R.y.z, f.R.z.z}};
-        return left * back;
-    }
-
     // Three turns of a joint, one after another, against a rotation vector: half of what exchanging two of them changes, which is the
     // slope along the third.
-    vec symmetrized(const Body& b, int j, int k) const {
+    vec symmetrized(const MovingBody& b, int j, int k) const {
         if (j == k || dof[j].axis > 2 || dof[k].axis > 2) return vec{};
         const int axis = 3 - dof[j].axis - dof[k].axis;
         for (int n = b.first; n < b.end; ++n) {
@@ -472,10 +315,9 @@ private:
         return vec{};
     }
 
-    std::vector<Body> body;
+    std::vector<MovingBody> body;
     std::vector<Dof> dof;
-    std::vector<Row> row;
-    std::vector<Frame> frame;
+    HeldRows held;
 };
 
 }  // namespace trisweep

@@ -1,75 +1,15 @@
 // The user's functions on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
-//
-// A block is one compiled function on a run of consecutive stages. Its outputs, in this order, are
-//     objective (0 or 1 row), dynamics: the next state (0 or nx of the child), equalities, inequalities
-// A stage may belong to several blocks; their objectives and Hessians add up, their constraint rows stand side by side.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "bodies/stage_graph.hpp"
-#include "kernels/compiled.hpp"
 #include "kernels/threads.hpp"
+#include "nonzero_places.hpp"
 #include "quadratic_stages.hpp"
 
 namespace trisweep {
-
-// What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
-// the child, about whose anchors the next state is given; output: the rows above. `derivatives` takes a weight for each row too,
-// and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
-// (rows, u and x) are given here. Where the rows rest on a robot's dynamics that is not compiled, `graph` takes the place of both.
-struct Block {
-    int first = 0, count = 0;
-    int child = -1;  // of the first stage; those of the others follow it
-    int at_shared = 0, at_stage = 0, stage_stride = 0, at_child = 0, child_stride = 0;  // places of the parameters
-    int objective = 0, dynamics = 0, equalities = 0, inequalities = 0;
-    int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
-    int lanes = 1;                           // stages that the functions compute at a time
-    Evaluate values = nullptr, derivatives = nullptr;
-    std::int64_t values_work = 0, derivatives_work = 0;
-    std::shared_ptr<const StageGraph> graph;
-    std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
-
-    int rows() const { return objective + dynamics + equalities + inequalities; }
-};
-
-// A block's functions with the memory that one caller at a time needs.
-class BlockCalls {
-public:
-    explicit BlockCalls(const Block& block) : block(&block) {
-        if (block.graph)
-            memory = std::make_unique<StageGraph::Memory>(*block.graph);
-        else
-            work.resize(std::size_t(std::max(block.values_work, block.derivatives_work)));
-    }
-
-    // Inputs as `Block` says, the weights last, of `count` stages.
-    void values(const double* const* inputs, const std::int64_t* strides, double* rows, int count) {
-        const std::int64_t stride = block->rows();
-        if (memory)
-            block->graph->evaluate(inputs, strides, rows, stride, count, *memory);
-        else
-            block->values(inputs, strides, &rows, &stride, count, work.data());
-    }
-
-    void derivatives(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
-                     int count) {
-        if (memory) {
-            block->graph->differentiate(inputs, strides, jacobian, hessian, count, *memory);
-            return;
-        }
-        double* results[] = {jacobian, hessian};
-        const std::int64_t to[] = {std::int64_t(block->jacobian_rows.size()), std::int64_t(block->hessian_rows.size())};
-        block->derivatives(inputs, strides, results, to, count, work.data());
-    }
-
-private:
-    const Block* block;
-    std::unique_ptr<StageGraph::Memory> memory;
-    std::vector<double> work;
-};
 
 // A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
 // stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
@@ -114,7 +54,7 @@ public:
         dynamics_scale = row_scale;
         equality_scale = dynamics_scale + riccati.size_x;
         inequality_scale = equality_scale + riccati.size_g;
-        for (std::size_t i = 0; i < this->blocks.size(); ++i) find_places(int(i));
+        for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
         opened_by.assign(riccati.stages.size(), -1);
         for (std::size_t i = this->blocks.size(); i-- > 0;)
             std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
@@ -309,13 +249,6 @@ private:
         }
     }
 
-    // Where the nonzeros of a block's derivatives go, relative to the matrices of a stage.
-    struct Places {
-        std::vector<int> gradient, dynamics, equality, inequality, hessian;             // target offsets
-        std::vector<int> from_gradient, from_dynamics, from_equality, from_inequality;  // nonzeros of the Jacobian
-        std::vector<int> equality_row, inequality_row;
-    };
-
     void lay_out(Arena& a) {
         const int stages = int(riccati.stages.size());
         parameters = a.vector(parameter_count);
@@ -428,57 +361,20 @@ private:
         }
     }
 
-    void find_places(int i) {
-        const Block& block = blocks[i];
-        const Riccati::Stage& s = riccati.stages[block.first];
-        const auto along_z = [&](int column) { return column < s.nu ? column : s.up + column - s.nu; };
-        Places p;
-        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
-            int row = block.jacobian_rows[t];
-            const int column = along_z(block.jacobian_columns[t]);
-            if (row < block.objective) {
-                p.gradient.push_back(column), p.from_gradient.push_back(int(t));
-            } else if ((row -= block.objective) < block.dynamics) {
-                p.dynamics.push_back(column + row * s.n), p.from_dynamics.push_back(int(t));
-            } else if ((row -= block.dynamics) < block.equalities) {
-                p.equality.push_back(column + (block.at_equality + row) * s.n), p.from_equality.push_back(int(t));
-                p.equality_row.push_back(row);
-            } else {
-                row -= block.equalities;
-                p.inequality.push_back(column + (block.at_inequality + row) * s.n), p.from_inequality.push_back(int(t));
-                p.inequality_row.push_back(row);
-            }
-        }
-        for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
-            const int a = along_z(block.hessian_rows[t]), b = along_z(block.hessian_columns[t]);
-            p.hessian.push_back(std::max(a, b) + std::min(a, b) * s.n);
-        }
-        places.push_back(std::move(p));
-    }
-
     void scatter(int i, int stage, const double* jacobian, const double* hessian) {
-        const Places& p = places[i];
+        const NonzeroPlaces& p = places[i];
         const Block& block = blocks[i];
         Riccati::Stage& s = riccati.stages[stage];
-        for (std::size_t t = 0; t < p.gradient.size(); ++t)
-            gradient[s.at_z + p.gradient[t]] += objective_scale * jacobian[p.from_gradient[t]];
-        if (block.dynamics) {
-            double* E = riccati.stages[block.child + stage - block.first].E;
-            for (std::size_t t = 0; t < p.dynamics.size(); ++t) E[p.dynamics[t]] = jacobian[p.from_dynamics[t]];
-        }
-        const double* equality = equality_scale + at_equality(block, stage);
-        for (std::size_t t = 0; t < p.equality.size(); ++t)
-            s.G[p.equality[t]] = equality[p.equality_row[t]] * jacobian[p.from_equality[t]];
-        const double* inequality = inequality_scale + at_inequality(block, stage);
-        double* rows = inequality_rows[stage];
-        for (std::size_t t = 0; t < p.inequality.size(); ++t)
-            rows[p.inequality[t]] = inequality[p.inequality_row[t]] * jacobian[p.from_inequality[t]];
+        p.add_gradient(jacobian, objective_scale, gradient + s.at_z);
+        if (block.dynamics) p.put_dynamics(jacobian, riccati.stages[block.child + stage - block.first].E);
+        p.put_equalities(jacobian, equality_scale + at_equality(block, stage), s.G);
+        p.put_inequalities(jacobian, inequality_scale + at_inequality(block, stage), inequality_rows[stage]);
         if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
-        for (std::size_t t = 0; t < p.hessian.size(); ++t) s.H[p.hessian[t]] += hessian[t];
+        p.add_hessian(hessian, s.H);
     }
 
     Arena arena;
-    std::vector<Places> places;
+    std::vector<NonzeroPlaces> places;
     std::vector<int>
         opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;

@@ -6,13 +6,10 @@
 // The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
 // Slacks and nu are eliminated stage by stage (Sathya 2024c eq. 35):
 //     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
-//
-// `Soft` systems, for restoration, have -D in place of the zero block: rows may be missed at a price. Every row then has a
-// disturbance e as a further control of its stage, at the cost e'e / 2D: x_child = E' z + b + e, G' z + g + e = 0.
 #pragma once
 
-#include "horizon.hpp"
 #include "interior_point/program.hpp"
+#include "soft_system.hpp"
 
 namespace trisweep {
 
@@ -21,8 +18,8 @@ public:
     // `root_fixed`: entries of the root's state that never move. They have no row, no bound and no multiplier; what the
     // gradient of the Lagrangian has there counts for nothing.
     OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed)
-        : horizon(horizon), riccati(riccati), soft(softened(riccati, horizon)) {
-        riccati.fixed = soft.fixed = root_fixed;
+        : horizon(horizon), riccati(riccati), soft(riccati, horizon, root_fixed) {
+        riccati.fixed = root_fixed;
         for (int i : root_fixed) fixed.push_back(riccati.stages[0].at_z + riccati.stages[0].up + i);
         size_v = riccati.size_z + horizon.size_c;
         size_place = horizon.recentrings.empty() ? 0 : horizon.stage_parameter_count;
@@ -214,8 +211,7 @@ public:
     void add_hessian_product(const double* dv, double* out) const override {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            const bool own = kept && horizon.inequality_count[k];
-            symmetric_multiply_add(s.n, own ? plain_H[k] : s.H, s.n, dv + s.at_z, out + s.at_z);
+            symmetric_multiply_add(s.n, plain_hessian(int(k)), s.n, dv + s.at_z, out + s.at_z);
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
         leave_out_fixed(out);
@@ -228,39 +224,11 @@ public:
     // The same with -D (size_y, positive) in the lower right block.
     bool factor_soft(double delta, const double* D) {
         shift_diagonal(delta);
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) copy_softened(int(k), D);
-        return soft.factor() < 0;
+        return soft.factor([this](int k) { return plain_hessian(k); }, S, D);
     }
 
     void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
-        const double *r_g = r + at_eta(), *r_c = r + at_nu(), *h_s = h + at_slack();
-        std::fill_n(soft_h, soft.size_z, 0.0);
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
-            std::copy_n(h + s.at_z, s.nu, soft_h + t.at_z);
-            std::copy_n(h + s.at_z + s.up, s.nx, soft_h + t.at_z + t.up);
-            std::copy_n(r_g + s.at_g, s.ng, soft_g + t.at_g);
-            for (int i = 0, at = horizon.at_c[k]; i < horizon.inequality_count[k]; ++i)
-                soft_g[t.at_g + s.ng + i] = r_c[at + i] + h_s[at + i] / S[at + i];
-        }
-        for (int i = 0; i < riccati.size_x; ++i) right[i] = r[i] / horizon.dynamics_scale[i];
-        soft.solve({soft_h, right, soft_g, nullptr}, {soft_z, y, soft_eta});
-        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
-        double *ds = dv + at_slack(), *eta = y + at_eta(), *nu = y + at_nu();
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];
-            fill_zero(s.n, dv + s.at_z);
-            std::copy_n(soft_z + t.at_z, s.nu, dv + s.at_z);
-            std::copy_n(soft_z + t.at_z + t.up, s.nx, dv + s.at_z + s.up);
-            std::copy_n(soft_eta + t.at_g, s.ng, eta + s.at_g);
-            const int count = horizon.inequality_count[k], at = horizon.at_c[k];
-            std::copy_n(soft_eta + t.at_g + s.ng, count, nu + at);
-            std::copy_n(r_c + at, count, ds + at);
-            transposed_multiply_add(s.n, count, horizon.C(int(k)), s.n, dv + s.at_z, ds + at);
-            // Of the two equations for ds the one that divides by the larger number.
-            for (int i = at; i < at + count; ++i)
-                ds[i] = D[at_nu() + i] * S[i] < 1.0 ? ds[i] - D[at_nu() + i] * nu[i] : (nu[i] - h_s[i]) / S[i];
-        }
+        soft.direction(S, h, r, D, dv, y);
     }
 
     void add_product(const double* dv, double* out) const override {
@@ -285,21 +253,6 @@ public:
     Riccati& riccati;
 
 private:
-    // The tree of the soft systems: inequalities are rows beside the equalities, every row and edge has its disturbance.
-    static Riccati softened(const Riccati& from, const Horizon& horizon) {
-        std::vector<int> nx, nu, ng, parent;
-        for (std::size_t k = 0; k < from.stages.size(); ++k) {
-            const Riccati::Stage& s = from.stages[k];
-            ng.push_back(s.ng + horizon.inequality_count[k]);
-            int controls = s.nu + ng.back();
-            for (int c = s.first_child; c >= 0; c = from.stages[c].sibling) controls += from.stages[c].nx;
-            nx.push_back(s.nx);
-            nu.push_back(controls);
-            parent.push_back(s.parent);
-        }
-        return Riccati(nx, nu, ng, parent, true);
-    }
-
     void lay_out(Arena& a) {
         int most_n = PAD, most_rows = PAD;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -319,10 +272,7 @@ private:
             plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
         along = a.vector(most_rows);
         weighted = a.matrix(most_n, most_rows);
-        soft_h = a.vector(soft.size_z);
-        soft_z = a.vector(soft.size_z);
-        soft_g = a.vector(soft.size_g);
-        soft_eta = a.vector(soft.size_g);
+        soft.lay_out(a);
         uniform = a.vector(size_y);
     }
 
@@ -337,6 +287,11 @@ private:
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (horizon.inequality_count[k])
                 copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
+    }
+
+    // H of a stage without penalties.
+    double* plain_hessian(int k) const {
+        return kept && horizon.inequality_count[k] ? plain_H[k] : riccati.stages[k].H;
     }
 
     // H <- H + C S C'
@@ -358,57 +313,21 @@ private:
         if (delta == applied) return;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
+            double* H = plain_hessian(int(k));
             for (int i = 0; i < s.nu; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
             for (int i = s.up; i < s.up + s.nx; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
         }
         applied = delta;
     }
 
-    void copy_softened(int k, const double* D) {
-        const Riccati::Stage& s = riccati.stages[k];
-        Riccati::Stage& t = soft.stages[k];
-        const double* H = kept && horizon.inequality_count[k] ? plain_H[k] : s.H;
-        const auto place = [&](int i) { return i < s.nu ? i : t.up + i - s.nu; };
-        const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
-        for (int j = 0; j < s.nu + s.nx; ++j)
-            for (int i = j; i < s.nu + s.nx; ++i)
-                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = H[from(i) + std::ptrdiff_t(from(j)) * s.n];
-        int control = s.nu;
-        const auto disturb = [&](double* row, double price) {
-            row[control] = 1.0;
-            t.H[control + std::ptrdiff_t(control) * t.n] = 1.0 / price;
-            ++control;
-        };
-        for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-            const Riccati::Stage& child = riccati.stages[c];
-            double* E = soft.stages[c].E;
-            for (int j = 0; j < child.nx; ++j) {
-                for (int i = 0; i < s.nu + s.nx; ++i)
-                    E[place(i) + std::ptrdiff_t(j) * t.n] = child.E[from(i) + std::ptrdiff_t(j) * s.n];
-                const double d = horizon.dynamics_scale[child.at_x + j];
-                disturb(E + std::ptrdiff_t(j) * t.n, D[child.at_x + j] / (d * d));
-            }
-        }
-        const int at = horizon.at_c[k];
-        for (int j = 0; j < t.ng; ++j) {
-            const double* row =
-                j < s.ng ? s.G + std::ptrdiff_t(j) * s.n : horizon.C(k) + std::ptrdiff_t(j - s.ng) * s.n;
-            for (int i = 0; i < s.nu + s.nx; ++i) t.G[place(i) + std::ptrdiff_t(j) * t.n] = row[from(i)];
-            disturb(t.G + std::ptrdiff_t(j) * t.n,
-                    j < s.ng ? D[at_eta() + s.at_g + j] : D[at_nu() + at + j - s.ng] + 1.0 / S[at + j - s.ng]);
-        }
-    }
-
-    Riccati soft;
+    SoftSystem soft;
     std::vector<int> fixed;  // places in v
     Arena arena;
     double softness = 0.0;         // delta_c of the last factorization
     double applied = 0.0;          // the delta that is on the diagonal of H now
     bool kept = false;             // whether H was kept, so that penalties may be in it
     std::vector<double*> plain_H;  // H without penalties, of the stages that have some
-    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *soft_h, *soft_z,
-        *soft_g, *soft_eta, *uniform;
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *uniform;
 };
 
 }  // namespace trisweep

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ocp/horizon.hpp"  // Evaluate
+#include "kernels/compiled.hpp"
 
 namespace trisweep {
 

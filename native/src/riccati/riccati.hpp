@@ -11,50 +11,16 @@
 
 #include <vector>
 
-#include "elimination.hpp"
+#include "residual.hpp"
 
 namespace trisweep {
 
-// Right-hand sides, one slice a stage. The residual of the KKT system has the same shape.
-struct Vectors {
-    double* h;        // stationarity
-    double* b;        // dynamics, at the child
-    double* g;        // equalities
-    double* initial;  // the root's state
-};
-
-// The unknowns, one slice a stage.
-struct Unknowns {
-    double* z;
-    double* lambda;
-    double* eta;
-};
-
-// The residual of a solution by kind of row, each relative to the largest sum of absolute terms of that kind. An equality's
-// terms count rounding too: the right side of a row such as x = 0 has no size of its own.
-struct Residual {
-    double stationarity, dynamics, equalities;
-    double worst() const { return std::max(stationarity, std::max(dynamics, equalities)); }
-};
-
 class Riccati {
 public:
-    struct Stage {
-        int nx, nu, ng, parent;
-        int up, n;             // where x starts in z; padded length of z
-        int at_z, at_x, at_g;  // offsets of this stage's slices in Vectors and Unknowns
-        int first_child = -1, sibling = -1;
-        int at_rows;        // where this stage's passed rows start among the parent's rows
-        double *H, *E, *G;  // (n, n) full; (n of the parent, nx); (n, ng)
-        Elimination sweep;
-        double* eta_x;  // multipliers of the rows this stage passes to its parent
-    };
+    using Stage = RiccatiStage;
 
     enum class Status { solved, inconsistent, inaccurate };
 
-    // A row of the equalities is violated when its residual is above the first share of its terms plus the second share, for
-    // rounding, of what they would be if every variable had the size of the terms that it was itself summed from.
-    static constexpr double CONSISTENCY_TOLERANCE = 1e-9, ROUNDING_TOLERANCE = 1e-13;
     // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
     static constexpr double REFINEMENT_TOLERANCE = 1e-12;
     static constexpr double ACCURACY_TOLERANCE = 1e-9;
@@ -129,55 +95,13 @@ public:
             refine(remainder, out);
             residual = measure(rhs, out, remainder);
         }
-        if (violates_equalities(rhs, out, remainder)) return Status::inconsistent;
+        if (judge.violates_equalities(stages, rhs, out, remainder)) return Status::inconsistent;
         return residual.worst() <= ACCURACY_TOLERANCE ? Status::solved : Status::inaccurate;
     }
 
     // The KKT residual of `point`, from the data alone; `residual` takes it row by row.
     Residual measure(const Vectors& rhs, const Unknowns& point, const Vectors& residual) {
-        double error[3] = {0, 0, 0}, size[3] = {0, 0, 0};
-        const double rounding = ROUNDING_TOLERANCE / CONSISTENCY_TOLERANCE * largest_entry(size_z, point.z);
-        const auto note = [&](int kind, int count, const double* values, const double* terms) {
-            for (int i = 0; i < count; ++i) {
-                error[kind] = worse(error[kind], std::fabs(values[i]));
-                size[kind] = worse(size[kind], terms[i]);
-            }
-        };
-        for (const Stage& s : stages) {
-            const double* z = point.z + s.at_z;
-            double* h = residual.h + s.at_z;
-            start(s.n, rhs.h + s.at_z, h, terms);
-            add_terms(s.n, s.nu, s.H, s.n, z, h, terms);
-            add_terms(s.n, s.nx, s.H + std::ptrdiff_t(s.up) * s.n, s.n, z + s.up, h, terms);
-            add_terms(s.n, s.ng, s.G, s.n, point.eta + s.at_g, h, terms);
-            for (int i = 0; i < s.nx; ++i) {
-                h[s.up + i] -= point.lambda[s.at_x + i];
-                terms[s.up + i] += std::fabs(point.lambda[s.at_x + i]);
-            }
-            for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
-                const Stage& child = stages[c];
-                const double* x = point.z + child.at_z + child.up;
-                add_terms(s.n, child.nx, child.E, s.n, point.lambda + child.at_x, h, terms);
-                double* b = residual.b + child.at_x;
-                start(child.nx, rhs.b + child.at_x, b, terms_b);
-                add_transposed_terms(s.n, child.nx, child.E, s.n, z, b, terms_b);
-                for (int i = 0; i < child.nx; ++i) {
-                    b[i] -= x[i];
-                    terms_b[i] += std::fabs(x[i]);
-                }
-                note(1, child.nx, b, terms_b);
-            }
-            note(0, s.n, h, terms);
-            double* g = residual.g + s.at_g;
-            start(s.ng, rhs.g + s.at_g, g, terms);
-            add_transposed_terms(s.n, s.ng, s.G, s.n, z, g, terms);
-            for (int i = 0; i < s.ng; ++i) terms[i] += rounding * largest_entry(s.n, s.G + i * s.n);
-            note(2, s.ng, g, terms);
-        }
-        for (int i = 0; i < stages[0].nx; ++i)
-            residual.initial[i] = free_root ? 0.0 : rhs.initial[i] - point.z[stages[0].up + i];
-        const auto relative = [](double e, double s) { return e == 0.0 ? 0.0 : e / s; };
-        return {relative(error[0], size[0]), relative(error[1], size[1]), relative(error[2], size[2])};
+        return judge.measure(stages, free_root, rhs, point, residual);
     }
 
     // One step of iterative refinement: solve for the residual that `measure` left and add the answer to the point.
@@ -186,23 +110,6 @@ public:
         for (int i = 0; i < size_z; ++i) point.z[i] += correction.z[i];
         for (int i = 0; i < size_x; ++i) point.lambda[i] += correction.lambda[i];
         for (int i = 0; i < size_g; ++i) point.eta[i] += correction.eta[i];
-    }
-
-    // Whether a row of the equalities does not hold at `point`, given the residual there.
-    bool violates_equalities(const Vectors& rhs, const Unknowns& point, const Vectors& residual) {
-        for (const Stage& s : stages) {
-            const double* z = point.z + s.at_z;
-            if (s.ng) measure_variables(s, rhs, point, terms);
-            for (int i = 0; i < s.ng; ++i) {
-                const double* row = s.G + i * s.n;
-                double limit = CONSISTENCY_TOLERANCE * std::fabs(rhs.g[s.at_g + i]);
-                for (int t = 0; t < s.n; ++t)
-                    limit +=
-                        std::fabs(row[t]) * (CONSISTENCY_TOLERANCE * std::fabs(z[t]) + ROUNDING_TOLERANCE * terms[t]);
-                if (!(std::fabs(residual.g[s.at_g + i]) <= limit)) return true;
-            }
-        }
-        return false;
     }
 
     // After a solve of an inconsistent problem: weights of all equalities (size_g) whose weighted sum has no variable
@@ -281,7 +188,7 @@ private:
         multipliers = a.vector(most_rows);
         gradient = a.vector(most_x);
         terms = a.vector(std::max(most_n, most_rows));
-        terms_b = a.vector(most_x);
+        judge.lay_out(a, most_n, most_x, most_rows);
         root_left_over = a.vector(stages[0].sweep.most_passed);
         correction = {a.vector(size_z), a.vector(size_x), a.vector(size_g)};
         remainder = {a.vector(size_z), a.vector(size_x), a.vector(size_g), a.vector(stages[0].nx)};
@@ -352,18 +259,6 @@ private:
             bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
     }
 
-    // The size (n) of what a stage's variables were summed from: of the states, the terms of the dynamics that lead to them.
-    void measure_variables(const Stage& s, const Vectors& rhs, const Unknowns& point, double* size) const {
-        for (int t = 0; t < s.n; ++t) size[t] = std::fabs(point.z[s.at_z + t]);
-        if (s.parent < 0) return;
-        const Stage& from = stages[s.parent];
-        for (int j = 0; j < s.nx; ++j) {
-            size[s.up + j] += std::fabs(rhs.b[s.at_x + j]);
-            for (int t = 0; t < from.n; ++t)
-                size[s.up + j] += std::fabs(s.E[t + std::ptrdiff_t(j) * from.n] * point.z[from.at_z + t]);
-        }
-    }
-
     void measure_row(Stage& s, int i, const double* row) {
         constexpr double SHARE = ROW_ROUNDING / RANK_TOLERANCE;
         const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
@@ -415,36 +310,11 @@ private:
         multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
     }
 
-    static double worse(double a, double b) { return b > a || b != b ? b : a; }
-
-    static void start(int count, const double* from, double* values, double* terms) {
-        for (int i = 0; i < count; ++i) {
-            values[i] = from[i];
-            terms[i] = std::fabs(from[i]);
-        }
-    }
-
-    static void add_terms(int rows, int columns, const double* A, int ld, const double* x, double* y, double* terms) {
-        for (int j = 0; j < columns; ++j)
-            for (int i = 0; i < rows; ++i) {
-                const double term = A[i + std::ptrdiff_t(j) * ld] * x[j];
-                y[i] += term, terms[i] += std::fabs(term);
-            }
-    }
-
-    static void add_transposed_terms(int rows, int columns, const double* A, int ld, const double* x, double* y,
-                                     double* terms) {
-        for (int j = 0; j < columns; ++j)
-            for (int i = 0; i < rows; ++i) {
-                const double term = A[i + std::ptrdiff_t(j) * ld] * x[i];
-                y[j] += term, terms[j] += std::fabs(term);
-            }
-    }
-
     Arena arena;
     Elimination root;
     Workbench bench;
-    double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *terms_b, *root_left_over;
+    ResidualMeasure judge;
+    double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *root_left_over;
     Unknowns correction;
     Vectors remainder;  // the residual of the last judged solution
 };

@@ -1,0 +1,31 @@
+// What Python hands over of a stage whose rows rest on robots: tables of the robots and compiled functions around them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/compiled.hpp"
+#include "tree.hpp"
+
+namespace trisweep {
+
+// A compiled function of the inputs of a stage, y, and what its name in `Graph` says; one output of `size` numbers.
+struct Compiled {
+    Evaluate address = nullptr;
+    std::int64_t work = 0;
+    int size = 0;
+};
+
+// What Python hands over. Patterns are pairs (row, column).
+struct Graph {
+    int variables = 0, rows = 0;      // of (u, x), of F
+    std::vector<Tree> trees;          // of the nodes
+    std::vector<Compiled> arguments;  // of each node: what its recursions are given
+    Compiled values;                  // F
+    Compiled slopes;                  // nonzeros of the Jacobian of (F, w_1, ..., w_K) by z
+    Compiled curvature;               // with weights and nu: nonzeros of the lower triangle of L,zz
+    std::vector<int> slope_rows, slope_columns, curvature_rows, curvature_columns;
+    bool exact = true;  // whether H has the curvature of the nodes
+};
+
+}  // namespace trisweep

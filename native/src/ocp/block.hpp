@@ -1,0 +1,70 @@
+// A block: one compiled function on a run of consecutive stages. Its outputs, in this order, are
+//     objective (0 or 1 row), dynamics: the next state (0 or nx of the child), equalities, inequalities
+// A stage may belong to several blocks; their objectives and Hessians add up, their constraint rows stand side by side.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bodies/stage_graph.hpp"
+#include "kernels/compiled.hpp"
+
+namespace trisweep {
+
+// What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
+// the child, about whose anchors the next state is given; output: the rows above. `derivatives` takes a weight for each row too,
+// and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
+// (rows, u and x) are given here. Where the rows rest on a robot's dynamics that is not compiled, `graph` takes the place of both.
+struct Block {
+    int first = 0, count = 0;
+    int child = -1;  // of the first stage; those of the others follow it
+    int at_shared = 0, at_stage = 0, stage_stride = 0, at_child = 0, child_stride = 0;  // places of the parameters
+    int objective = 0, dynamics = 0, equalities = 0, inequalities = 0;
+    int at_equality = 0, at_inequality = 0;  // first row of this block among the stage's
+    int lanes = 1;                           // stages that the functions compute at a time
+    Evaluate values = nullptr, derivatives = nullptr;
+    std::int64_t values_work = 0, derivatives_work = 0;
+    std::shared_ptr<const StageGraph> graph;
+    std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
+
+    int rows() const { return objective + dynamics + equalities + inequalities; }
+};
+
+// A block's functions with the memory that one caller at a time needs.
+class BlockCalls {
+public:
+    explicit BlockCalls(const Block& block) : block(&block) {
+        if (block.graph)
+            memory = std::make_unique<GraphMemory>(*block.graph);
+        else
+            work.resize(std::size_t(std::max(block.values_work, block.derivatives_work)));
+    }
+
+    // Inputs as `Block` says, the weights last, of `count` stages.
+    void values(const double* const* inputs, const std::int64_t* strides, double* rows, int count) {
+        const std::int64_t stride = block->rows();
+        if (memory)
+            block->graph->evaluate(inputs, strides, rows, stride, count, *memory);
+        else
+            block->values(inputs, strides, &rows, &stride, count, work.data());
+    }
+
+    void derivatives(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
+                     int count) {
+        if (memory) {
+            block->graph->differentiate(inputs, strides, jacobian, hessian, count, *memory);
+            return;
+        }
+        double* results[] = {jacobian, hessian};
+        const std::int64_t to[] = {std::int64_t(block->jacobian_rows.size()), std::int64_t(block->hessian_rows.size())};
+        block->derivatives(inputs, strides, results, to, count, work.data());
+    }
+
+private:
+    const Block* block;
+    std::unique_ptr<GraphMemory> memory;
+    std::vector<double> work;
+};
+
+}  // namespace trisweep

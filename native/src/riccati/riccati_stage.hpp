@@ -1,0 +1,36 @@
+// A stage of the sweep, and the vectors that run over all of them.
+#pragma once
+
+#include <vector>
+
+#include "elimination.hpp"
+
+namespace trisweep {
+
+// Right-hand sides, one slice a stage. The residual of the KKT system has the same shape.
+struct Vectors {
+    double* h;        // stationarity
+    double* b;        // dynamics, at the child
+    double* g;        // equalities
+    double* initial;  // the root's state
+};
+
+// The unknowns, one slice a stage.
+struct Unknowns {
+    double* z;
+    double* lambda;
+    double* eta;
+};
+
+struct RiccatiStage {
+    int nx, nu, ng, parent;
+    int up, n;             // where x starts in z; padded length of z
+    int at_z, at_x, at_g;  // offsets of this stage's slices in Vectors and Unknowns
+    int first_child = -1, sibling = -1;
+    int at_rows;        // where this stage's passed rows start among the parent's rows
+    double *H, *E, *G;  // (n, n) full; (n of the parent, nx); (n, ng)
+    Elimination sweep;
+    double* eta_x;  // multipliers of the rows this stage passes to its parent
+};
+
+}  // namespace trisweep

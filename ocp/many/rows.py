@@ -47,13 +47,16 @@ def rows_of(
     parameters: Mapping[str, ArrayLike | Mapping[str, ArrayLike]],
     guess: Mapping[str, Any] | Sequence[Solution] | Solution | None,
     warm_start: Sequence[Solution] | Solution | None,
+    start: Mapping[str, Any] | None = None,
 ) -> Rows:
     """Every size is checked, and a wrong number is named with its problem."""
     layout = inputs.layout
     stacked = _stacked_parameters(layout, parameters)
     trajectories = _stacked_guess(guess) if isinstance(guess, Mapping) else {}
     points = _points(layout, "warm_start", warm_start) or _points(layout, "guess", guess)
+    first = _stacked_start(inputs, start) if isinstance(start, Mapping) else {}
     lengths = {f"'{name}'": len(value) for name, value in (stacked | trajectories).items()}
+    lengths |= {f"start of '{name}'": len(value) for name, value in first.items()}
     if len(points) > 1:
         lengths["warm_start" if warm_start is not None else "guess"] = len(points)
     count = _count(lengths)
@@ -62,10 +65,14 @@ def rows_of(
     shared, stage_parameters = np.tile(shared, (count, 1)), np.tile(stage_parameters, (count, 1))
     for name, value in stacked.items():
         _put(layout, name, value, shared, stage_parameters)
+    y = w = None
     if points:
-        return _started(layout, count, shared, stage_parameters, points, warm_start is not None)
-    assert guess is None or isinstance(guess, Mapping)
-    return Rows(count, shared, stage_parameters, _guessed(inputs, count, guess, trajectories, stage_parameters))
+        z, y, w = _from_points(layout, stage_parameters, points)
+    else:
+        assert guess is None or isinstance(guess, Mapping)
+        z = _guessed(inputs, count, guess, trajectories, stage_parameters)
+    warm = (y, w) if warm_start is not None else ()
+    return Rows(count, shared, stage_parameters, _started(inputs, start, first, z, stage_parameters), *warm)
 
 
 def _count(lengths: Mapping[str, int]) -> int:
@@ -192,15 +199,51 @@ def _points(layout: Layout, word: str, given: object) -> list[WarmStart]:
     return starts
 
 
-def _started(
-    layout: Layout,
-    count: int,
-    shared: np.ndarray,
-    stage_parameters: np.ndarray,
-    starts: Sequence[WarmStart],
-    warm: bool,
-) -> Rows:
+def _from_points(
+    layout: Layout, stage_parameters: np.ndarray, starts: Sequence[WarmStart]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """z, y, w; the anchors go into the stage parameters."""
     anchors = _anchor_places(layout)
     stage_parameters[:, anchors] = np.array([start.point.stage_parameters[anchors] for start in starts])
     z, y, w = (np.array([getattr(start.point, name) for start in starts]) for name in "zyw")
-    return Rows(count, shared, stage_parameters, z, *((y, w) if warm else ()))
+    return z, y, w
+
+
+def _stacked_start(inputs: Inputs, start: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Of the first values those that have a row for each problem."""
+    found = {}
+    for v in inputs.transcription.problem.started:
+        if v.name in start:
+            value = _array(v.name, start[v.name])
+            if value.ndim == 1 and v.entries == 1 and value.size > 1:
+                value = value[:, None]
+            if value.ndim > 1:
+                if value.ndim > 2 or value.shape[1] != v.entries or not len(value):
+                    raise ProblemError(
+                        f"solve_many: start of '{v.name}' has shape {value.shape}, expected (problems, {v.entries})"
+                    )
+                _expect_finite(f"start of {v.name}", value)
+                found[v.name] = value
+    return found
+
+
+def _started(
+    inputs: Inputs,
+    start: Mapping[str, Any] | None,
+    first: Mapping[str, np.ndarray],
+    z: np.ndarray,
+    stage_parameters: np.ndarray,
+) -> np.ndarray:
+    """z with the first values in it; their anchors go into the stage parameters."""
+    if not inputs.transcription.problem.started:
+        inputs.start(start, z[0], stage_parameters[0])
+        return z
+    z = np.tile(z, (len(stage_parameters), 1)) if len(z) == 1 else z
+    given = {} if start is None else start
+    for i, (row, own) in enumerate(zip(z, stage_parameters)):
+        values = {**given, **{name: value[i] for name, value in first.items()}} if isinstance(given, Mapping) else given
+        try:
+            inputs.start(values, row, own)
+        except ProblemError as error:
+            raise ProblemError(f"solve_many: problem {i}: {str(error).removeprefix('solve: ')}") from None
+    return z

@@ -42,6 +42,7 @@ class NativeBackend:
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
         self.core: Any = core.Solver(self._structure)
+        self._idle_batches: list[Any] = []  # each for one batch at a time
         evaluators = [stage_evaluator(*each) for each in zip(transcription.blocks, self.functions)]
         self.conditions = Conditions(transcription, layout, evaluators)
 
@@ -64,8 +65,9 @@ class NativeBackend:
         return self.outcome(result, start)
 
     def renew(self) -> None:
-        """Let go of the core's solver; the next solve makes another one."""
+        """Let go of the core's solvers; the next solve makes another one."""
         self.core = None
+        self._idle_batches = []
 
     def run_many(
         self,
@@ -78,8 +80,10 @@ class NativeBackend:
         """Solve many by the core, each on the next thread that is free; see native/src/ocp/batch.hpp."""
         inner = _core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
-        batch = core.Batch(self._structure, [bound.tolist() for bound in self._bounds(limits)])
-        return batch.solve(rows.count, *vectors, inner, threads, progress)
+        batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self._structure)
+        results = batch.solve(rows.count, *vectors, self._bounds(limits), inner, threads, progress)
+        self._idle_batches.append(batch)
+        return results
 
     def outcome(self, result: Any, start: Point) -> Outcome:
         """The core's result of a solve from `start`."""
@@ -98,12 +102,13 @@ class NativeBackend:
             fault=result.fault,
         )
 
-    def _bounds(self, limits: LimitVectors) -> tuple[np.ndarray, ...]:
-        """Limits as the core takes them: of z, then of the inequalities."""
+    def _bounds(self, limits: LimitVectors) -> list[np.ndarray]:
+        """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""
         rows, fixed = self.layout.kind(Kind.INEQUALITY), self.transcription.fixed_z
         z_lower, z_upper = limits.z_lower.copy(), limits.z_upper.copy()
-        z_lower[fixed], z_upper[fixed] = -np.inf, np.inf
-        return z_lower, z_upper, limits.y_lower[rows], limits.y_upper[rows]
+        z_lower[..., fixed], z_upper[..., fixed] = -np.inf, np.inf
+        of_rows = limits.y_lower[..., rows], limits.y_upper[..., rows]
+        return [z_lower, z_upper, *map(np.ascontiguousarray, of_rows)]
 
     # --- the core's view
 

@@ -136,6 +136,7 @@ class Solver:
         self,
         guess: Mapping[str, Any] | Sequence[Solution] | Solution | None = None,
         warm_start: Sequence[Solution] | Solution | None = None,
+        start: Mapping[str, ArrayLike] | None = None,
         settings: Settings | None = None,
         threads: int | None = None,
         progress: bool = True,
@@ -144,16 +145,16 @@ class Solver:
         """Solve for many parameters or guesses at once, on `threads` threads of the core, all processors if not said.
 
         What `solve` takes serves all problems; with one more axis in front each has its own: a parameter
-        (problems, size), one for every stage (problems, stages, size), a guess (problems, stages, size) or
-        (problems, 1, size), a sequence of solutions to start from. The answers are those of `solve`, bit by bit,
-        whatever the number of threads; what fails is a status of that problem. Ctrl-C ends the batch, and what was
-        not begun is "interrupted". progress: a bar on a terminal, where it takes long.
+        (problems, size), one for every stage (problems, stages, size), a first value (problems, size), a guess
+        (problems, stages, size) or (problems, 1, size), a sequence of solutions to start from. The answers are those
+        of `solve`, bit by bit, whatever the number of threads; what fails is a status of that problem. Ctrl-C ends the
+        batch, and what was not begun is "interrupted". progress: a bar on a terminal, where it takes long.
 
         solutions = solver.solve_many(goal=goals)
         """
         from ..many.threads import solve_many
 
-        return solve_many(self, guess, warm_start, settings, threads, progress, parameters)
+        return solve_many(self, guess, warm_start, settings, start, threads, progress, parameters)
 
     @cached_property
     def plain_conditions(self) -> Conditions:

@@ -46,17 +46,20 @@ class LimitedRows:
         return ca.Function("limits", inputs, [self.limits.lower, self.limits.upper])
 
     def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Both (stages, rows), for the parameters of a solve."""
-        here = shared[self.layout.at_shared : self.layout.at_shared + self.layout.shared]
-        rows = self.layout.of_stages(stage_parameters)[self.stages.start : self.stages.stop]
-        lower, upper = (np.array([np.array(self.function(here, row)[i]).ravel() for row in rows]) for i in (0, 1))
+        """Both (problems, stages, rows), for the parameters of many solves, a row each."""
+        problems, stages = len(shared), len(self.stages)
+        here = shared[:, self.layout.at_shared : self.layout.at_shared + self.layout.shared]
+        places = self.layout.of_stages(np.arange(stage_parameters.shape[1]))[self.stages.start : self.stages.stop]
+        of_stages = stage_parameters[:, places].reshape(problems * stages, -1)
+        found = self.function(np.repeat(here, stages, axis=0).T, of_stages.T)
+        lower, upper = (np.array(side).T.reshape(problems, stages, -1) for side in found)
         wrong = np.argwhere(~(lower <= upper))
         if len(wrong):
-            k, i = wrong[0]
-            raise ProblemError(
-                f"solve: {self.name}: row {i} at stage {self.stages[k]} has lower {lower[k, i]:g} and upper "
-                f"{upper[k, i]:g}, expected lower <= upper"
-            )
+            problem, k, i = wrong[0]
+            which = "solve" if problems == 1 else f"solve_many: problem {problem}"
+            low, high = lower[problem, k, i], upper[problem, k, i]
+            raise ProblemError(f"{which}: {self.name}: row {i} at stage {self.stages[k]} has lower {low:g} and upper "
+                               f"{high:g}, expected lower <= upper")  # fmt: skip
         return lower, upper
 
 
@@ -80,22 +83,24 @@ class StatedLimits:
             return self._constant
         lower, upper = self._lower.copy(), self._upper.copy()
         for rows in self._parametric:
-            lower[rows.places], upper[rows.places] = rows.at(shared, stage_parameters)
+            (lower[rows.places],), (upper[rows.places],) = rows.at(shared[None], stage_parameters[None])
         lower[self._fixed] = upper[self._fixed] = z[self._fixed]
         return self._cut(lower, upper)
 
-    @property
-    def constant(self) -> LimitVectors:
-        """The limits of every solve, where they depend on nothing that is given with one."""
-        if self._parametric or len(self._fixed):
-            what = self._parametric[0].name if self._parametric else "start(...)"
-            raise ProblemError(f"solve_many: {what} changes from solve to solve, expected limits that are numbers "
-                               "and no start(...); solve these one by one")  # fmt: skip
-        return self._constant
+    def of_many(self, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
+        """The limits for the parameters of many solves, a row each: a row for each too, or one where all are the same.
+        What is given with a solve keeps the limits that were stated.
+        """
+        lower, upper = self._lower[None], self._upper[None]
+        if self._parametric:
+            lower, upper = (np.tile(side, (len(shared), 1)) for side in (lower, upper))
+            for rows in self._parametric:
+                lower[:, rows.places], upper[:, rows.places] = rows.at(shared, stage_parameters)
+        return self._cut(lower, upper)
 
     def _cut(self, lower: np.ndarray, upper: np.ndarray) -> LimitVectors:
         z, y = slice(None, self._size_z), slice(self._size_z, None)
-        return LimitVectors(lower[z], upper[z], lower[y], upper[y])
+        return LimitVectors(lower[..., z], upper[..., z], lower[..., y], upper[..., y])
 
 
 def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:

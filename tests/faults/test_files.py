@@ -43,7 +43,7 @@ old.save(path)
 def test_a_saving_killed_at_any_moment_loses_nothing(tmp_path, solution):
     solution.save(tmp_path / "old.npz")
     swing_up(torque=9.0).build().solve().save(tmp_path / "new.npz")
-    assert killed_at_every_line(SAVE, tmp_path, within="archive") > 20
+    assert killed_at_every_line(SAVE, tmp_path, within="parts_file") > 20
     assert killed_at_every_line(SAVE, tmp_path, within="whole_file") > 10
 
 

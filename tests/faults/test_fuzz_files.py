@@ -15,7 +15,7 @@ from support.ocp_problems import swing_up
 from trisweep.dynamics import load_urdf
 from trisweep.native import compile_function
 from trisweep.ocp import ProblemError, Solution
-from trisweep.ocp.answer import archive
+from trisweep.ocp.answer import parts_file
 from trisweep.problems.robot import robot
 
 
@@ -54,9 +54,9 @@ def forged(path, header=None, others=()):
     with zipfile.ZipFile(path) as file:
         parts = {name.removesuffix(".npy"): file.read(name) for name in file.namelist() if name != "checksum.npy"}
     if header is not None:
-        parts["header"] = archive._packed(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
+        parts["header"] = parts_file._packed(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
     parts |= dict(others)
-    parts["checksum"] = archive._packed(archive._checksum(parts))
+    parts["checksum"] = parts_file._packed(parts_file._checksum(parts))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         for name, content in parts.items():
@@ -84,16 +84,16 @@ def test_forged_headers(saved, tmp_path):
 @pytest.mark.parametrize(
     "other",
     [
-        {"z": archive._packed(np.zeros(3))},
-        {"z": archive._packed(np.zeros(181, dtype=np.float32))},
+        {"z": parts_file._packed(np.zeros(3))},
+        {"z": parts_file._packed(np.zeros(181, dtype=np.float32))},
         {
             "z": b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,), }"
             + b" " * 40
         },
-        {"unknown": archive._packed(np.zeros(10))},
-        {"header": archive._packed(np.frombuffer(b"[" * 200_000, dtype=np.uint8))},
-        {"header": archive._packed(np.frombuffer(b"1" * 100_000, dtype=np.uint8))},
-        {"header": archive._packed(np.zeros(3))},
+        {"unknown": parts_file._packed(np.zeros(10))},
+        {"header": parts_file._packed(np.frombuffer(b"[" * 200_000, dtype=np.uint8))},
+        {"header": parts_file._packed(np.frombuffer(b"1" * 100_000, dtype=np.uint8))},
+        {"header": parts_file._packed(np.zeros(3))},
     ],
 )
 def test_forged_parts(saved, tmp_path, other):

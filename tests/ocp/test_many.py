@@ -1,13 +1,17 @@
 """Many solves at once: the answers of single ones, bit by bit, whatever the threads; failures by their numbers."""
 
+import pickle
+from dataclasses import fields
+
 import casadi as ca
 import numpy as np
 import pytest
 from support.ocp_problems import integrator_chain, rest_to_rest
 from trisweep.dynamics import ModelBuilder
 from trisweep.native import core
-from trisweep.ocp import Problem, ProblemError
+from trisweep.ocp import Problem, ProblemError, Solutions
 from trisweep.ocp.many import threads as many_threads
+from trisweep.ocp.many.answers import Answers
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +158,8 @@ def test_an_interrupt_ends_a_batch_and_keeps_what_is_there(to_a_target, monkeypa
         assert many.solved[0] and many[0].solved
         with pytest.raises(ProblemError, match="problem 4999 was not begun"):
             many[-1]
+        begun = many.answers.begun
+        assert f"median {np.median(many.iterations[begun]):.3g}," in str(many) and not begun.all()
     else:
         with pytest.raises(OSError, match="now"):
             to_a_target.solve_many(target=targets, wind=0, threads=2)
@@ -162,11 +168,117 @@ def test_an_interrupt_ends_a_batch_and_keeps_what_is_there(to_a_target, monkeypa
 
 def test_the_core_takes_no_rows_of_another_length(to_a_target):
     backend = to_a_target.backend
-    batch = core.Batch(backend._structure, [bound.tolist() for bound in backend._bounds(to_a_target.limits.constant)])
+    shared, of_stages = np.zeros((1, 1)), np.zeros((1, 21))
+    bounds = backend._bounds(to_a_target.limits.of_many(shared, of_stages))
+    batch, rest = core.Batch(backend._structure), (core.Settings(), 1, None)
     with pytest.raises(ValueError, match="the guess has 2 rows, expected 1 or 3"):
-        batch.solve(3, np.zeros((1, 1)), np.zeros((1, 21)), np.zeros((2, 61)), None, None, core.Settings(), 1, None)
+        batch.solve(3, shared, of_stages, np.zeros((2, 62)), None, None, bounds, *rest)
     with pytest.raises(ValueError, match="entries, expected"):
-        batch.solve(3, np.zeros((1, 1)), np.zeros((1, 21)), np.zeros((1, 61)), None, None, core.Settings(), 1, None)
+        batch.solve(3, shared, of_stages, np.zeros((1, 61)), None, None, bounds, *rest)
+    with pytest.raises(ValueError, match="entries, expected"):
+        batch.solve(3, shared, of_stages, np.zeros((1, 62)), None, None, [b[:, :-1].copy() for b in bounds], *rest)
+    with pytest.raises(ValueError, match="z_low, z_high, c_low, c_high"):
+        batch.solve(3, shared, of_stages, np.zeros((1, 62)), None, None, bounds[:3], *rest)
+
+
+@pytest.fixture(scope="module")
+def from_anywhere():
+    """Along a line and a turn from first values that come with the solve, in as much room as a parameter gives."""
+    builder = ModelBuilder("wheel")
+    builder.add("hub", joint="continuous", axis=(0, 0, 1), mass=1.0, inertia=np.eye(3))
+    wheel = builder.build()
+    ocp = Problem(steps=8, step=0.1)
+    room = ocp.parameter("room", per_stage=True)
+    most = ocp.parameter("most")
+    x, q = ocp.state("x", 2, upper=ca.vertcat(room, np.inf)), ocp.state("q", on=wheel)
+    u, turn = ocp.control("u", lower=-most, upper=most), ocp.control("turn")
+    ocp.start("x", "q")
+    ocp.derivative(x=ca.vertcat(x[1], u), q=turn)
+    ocp.minimize(ca.sumsqr(x - 1) + 0.1 * u**2 + turn**2)
+    ocp.constrain("gently", u * (1 + x[0] ** 2), upper=most)
+    ocp.constrain("turned", q, equals=[0.0, 1.0], at="end")
+    return ocp.build()
+
+
+def test_first_values_and_limits_of_each(from_anywhere):
+    rng = np.random.default_rng(5)
+    first = rng.uniform(-0.5, 0.0, (6, 2))
+    angles = rng.uniform(-1, 1, 6)
+    turns = np.column_stack([np.cos(angles), np.sin(angles)])
+    rooms, most = rng.uniform(0.3, 0.6, (6, 9, 1)), rng.uniform(2, 4, 6)
+    many = from_anywhere.solve_many(start={"x": first, "q": turns}, room=rooms, most=most, threads=2)
+    assert many.solved.all()
+    for i in range(6):
+        one = from_anywhere.solve(start={"x": first[i], "q": turns[i]}, room=rooms[i], most=most[i])
+        assert (many.x[i] == one.x).all() and (many.q[i] == one.q).all()
+        assert (many[i].limits["x"].upper == one.limits["x"].upper).all() and many[i].check().worst < 1e-7
+        assert (many.x[i, 1:, 0] <= rooms[i, 1:, 0] + 1e-7).all()
+    alike = from_anywhere.solve_many(start={"x": first[2], "q": turns}, room=0.5, most=3)
+    one = from_anywhere.solve(start={"x": first[2], "q": turns[4]}, room=0.5, most=3)
+    assert (alike.x[4] == one.x).all()
+    warm = from_anywhere.solve_many(warm_start=many, start={"x": first, "q": turns}, room=rooms, most=most)
+    assert warm.solved.all() and (warm.x[:, 0] == first).all()
+
+
+def test_wrong_first_values_and_limits_are_named_with_their_number(from_anywhere):
+    given = {"room": 0.5, "most": 3.0}
+    first, turns = np.zeros((4, 2)), np.tile([1.0, 0.0], (4, 1))
+    with pytest.raises(ProblemError, match=r"start of 'x' has shape \(4, 3\), expected \(problems, 2\)"):
+        from_anywhere.solve_many(start={"x": np.zeros((4, 3)), "q": turns}, **given)
+    first[2] = np.inf
+    with pytest.raises(ProblemError, match="'start of x' of problem 2 has an entry that is not finite"):
+        from_anywhere.solve_many(start={"x": first, "q": turns}, **given)
+    turns[3] = 0
+    with pytest.raises(ProblemError, match="problem 3: 'q' has zeros at entries 0 to 1, expected a unit pair"):
+        from_anywhere.solve_many(start={"x": [0, 0], "q": turns}, **given)
+    with pytest.raises(ProblemError, match="'q' has no first value"):
+        from_anywhere.solve_many(start={"x": np.zeros((4, 2))}, **given)
+    with pytest.raises(ProblemError, match="problem 1: limits of 'u': row 0 at stage 0 has lower 1 and upper -1"):
+        from_anywhere.solve_many(start={"x": [0, 0], "q": [1, 0]}, room=0.5, most=[1, -1])
+
+
+def test_a_file_has_it_all(to_a_target, tmp_path):
+    many = to_a_target.solve_many(target=[0.5, 50.0, 1.0], wind=0)
+    path = many.save(tmp_path / "sweep")
+    assert path.name == "sweep.npz"
+    read = Solutions.load(path, to_a_target)
+    for part in fields(Answers):
+        np.testing.assert_array_equal(getattr(read.answers, part.name), getattr(many.answers, part.name))
+    assert str(read) == str(many) and read.statuses == many.statuses and (read.x == many.x).all()
+    assert str(read[1]) == str(many[1]) and read[1].records == many[1].records
+    bare = Solutions.load(path)
+    assert bare.table() == many.table() and bare.table()[1]["status"] == "infeasible"
+    for alone in (bare, pickle.loads(pickle.dumps(many))):
+        assert (alone.x == many.x).all()
+        with pytest.raises(ProblemError, match="problem 0: these solutions come from a file or another process"):
+            alone[0]
+    with pytest.raises(ProblemError, match="has solutions of another problem than the solver's"):
+        Solutions.load(path, rest_to_rest()[0].build())
+
+
+def test_files_that_are_none(to_a_target, tmp_path):
+    many = to_a_target.solve_many(target=[0.5, 0.7], wind=0)
+    path = many.save(tmp_path / "sweep.npz")
+    whole = path.read_bytes()
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[rng.integers(len(whole))] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(damaged))
+        try:
+            read = Solutions.load(path)
+        except ProblemError as error:
+            assert "expected a file that Solutions.save wrote" in str(error) or "has version" in str(error)
+        else:  # a bit that says nothing, such as a time in the table of contents
+            assert (read.answers.z == many.answers.z).all()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ProblemError, match="is not solutions of many problems"):
+        Solutions.load(path)
+    with pytest.raises(ProblemError, match="there is no file"):
+        Solutions.load(tmp_path / "nothing.npz")
+    many[0].save(path)
+    with pytest.raises(ProblemError, match="its parts are packed"):
+        Solutions.load(path)
 
 
 def test_a_picture(to_a_target, tmp_path):

@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <exception>
 #include <string>
 
@@ -43,6 +44,49 @@ struct Results {
         for (const Judged& judged : results) *to++ = double(read(judged));
         return array;
     }
+
+    // Several numbers of each.
+    template <std::size_t width, class Read>
+    Array table(Read read) const {
+        double* to;
+        Array array = new_array({results.size(), width}, to);
+        for (const Judged& judged : results) {
+            const std::array<double, width> row = read(judged.result);
+            to = std::copy(row.begin(), row.end(), to);
+        }
+        return array;
+    }
+
+    Array counts() const {
+        return table<4>([](const Result& r) {
+            return std::array{double(r.iterations), double(r.times.evaluations), double(r.times.differentiations),
+                              double(r.times.factorizations)};
+        });
+    }
+    Array times() const {
+        return table<3>([](const Result& r) { return std::array{r.seconds, r.times.functions, r.times.linear}; });
+    }
+    Array faults() const {
+        return table<3>([](const Result& r) {
+            return std::array{double(r.fault.block), double(r.fault.stage), double(r.fault.row)};
+        });
+    }
+    Array record_counts() const {
+        return table<1>([](const Result& r) { return std::array{double(r.records.size())}; });
+    }
+    Array records() const {
+        std::size_t count = 0;
+        for (const Judged& judged : results) count += judged.result.records.size();
+        double* to;
+        Array array = new_array({count, 12}, to);
+        for (const Judged& judged : results)
+            for (const Record& r : judged.result.records)
+                for (double number :
+                     {double(r.iteration), r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu,
+                      r.step, r.delta, r.alpha_primal, r.alpha_dual, double(r.trials), double(r.kind)})
+                    *to++ = number;
+        return array;
+    }
 };
 
 // Signals and progress, seen from the thread that called. What Python raises meanwhile ends the batch and is kept.
@@ -80,8 +124,12 @@ Rows rows_of(const Matrix& given, std::size_t count, const char* name) {
 }
 
 Results solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_parameters, Matrix z, nb::object y,
-              nb::object w, const Settings& settings, int threads, nb::object progress) {
+              nb::object w, const std::vector<Matrix>& bounds, const Settings& settings, int threads,
+              nb::object progress) {
     BatchInputs inputs;
+    expect(bounds.size() == 4, "bounds are not z_low, z_high, c_low, c_high");
+    Rows* const sides[] = {&inputs.z_low, &inputs.z_high, &inputs.c_low, &inputs.c_high};
+    for (std::size_t i = 0; i < 4; ++i) *sides[i] = rows_of(bounds[i], count, "a bound");
     inputs.shared = rows_of(shared, count, "shared parameters");
     inputs.stage_parameters = rows_of(stage_parameters, count, "parameters of the stages");
     inputs.z = rows_of(z, count, "the guess");
@@ -115,10 +163,12 @@ void bind_batch(nb::module_& m) {
         .def("y", &Results::rows<&Result::y>)
         .def("w", &Results::rows<&Result::w>)
         .def("stage_parameters", &Results::rows<&Result::stage_parameters>)
-        .def("iterations",
-             [](const Results& r) { return r.numbers([](const Judged& one) { return one.result.iterations; }); })
-        .def("seconds",
-             [](const Results& r) { return r.numbers([](const Judged& one) { return one.result.seconds; }); })
+        .def("gains", &Results::rows<&Result::gains>)
+        .def("counts", &Results::counts, "Of each problem: iterations, evaluations, differentiations, factorizations.")
+        .def("times", &Results::times, "Of each problem: seconds, those in functions, those in linear algebra.")
+        .def("faults", &Results::faults, "Of each problem: block, stage and row of a number that is not finite.")
+        .def("records", &Results::records, "Of each problem's iterations, one after another: the numbers of `Record`.")
+        .def("record_counts", &Results::record_counts)
         .def("objectives",
              [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.objective; }); })
         .def("residuals",
@@ -131,9 +181,9 @@ void bind_batch(nb::module_& m) {
             return all;
         });
     nb::class_<Batch>(m, "Batch", "Solves of one problem for many numbers; `Solver.solve_many` is its public face.")
-        .def(nb::init<const Structure&, std::vector<std::vector<double>>>())
+        .def(nb::init<const Structure&>())
         .def("solve", &solve, nb::arg("count"), nb::arg("shared"), nb::arg("stage_parameters"), nb::arg("z"),
-             nb::arg("y").none(), nb::arg("w").none(), nb::arg("settings"), nb::arg("threads"),
+             nb::arg("y").none(), nb::arg("w").none(), nb::arg("bounds"), nb::arg("settings"), nb::arg("threads"),
              nb::arg("progress").none());
 }
 

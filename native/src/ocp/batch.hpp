@@ -32,9 +32,9 @@ struct Judged {
     Verdict verdict;
 };
 
-// What the problems of a batch have apiece; no multipliers: cold starts.
+// What the problems of a batch have apiece, as `Solver` takes it; no multipliers: cold starts.
 struct BatchInputs {
-    Rows shared, stage_parameters, z, y, w;
+    Rows shared, stage_parameters, z, y, w, z_low, z_high, c_low, c_high;
     bool warm = false;
 };
 
@@ -46,20 +46,14 @@ public:
         virtual bool watch(std::size_t finished) = 0;
     };
 
-    // `bounds`: z_low, z_high, c_low, c_high, as `Solver::set_bounds` takes them.
-    Batch(const Structure& structure, std::vector<std::vector<double>> bounds)
-        : structure(structure), bounds(std::move(bounds)) {}
+    explicit Batch(const Structure& structure) : structure(structure) {}
     Batch(const Batch&) = delete;
 
     // The answers in the order of the problems. Where the overseer ended it, the rest is "interrupted" and empty.
     std::vector<Judged> solve(std::size_t count, const BatchInputs& inputs, Settings settings, int threads,
                               Overseer& overseer) {
         const std::size_t working = std::max<std::size_t>(1, std::min<std::size_t>(threads, count));
-        while (workers.size() < working) {
-            workers.push_back(std::make_unique<Worker>(structure));
-            workers.back()->solver.set_bounds(bounds[0], bounds[1], bounds[2], bounds[3]);
-            workers.back()->judge.set_bounds(bounds[0], bounds[1], bounds[2], bounds[3]);
-        }
+        while (workers.size() < working) workers.push_back(std::make_unique<Worker>(structure));
         settings.threads = 1;
         settings.warm_start = inputs.warm;
         Run run(count);
@@ -113,6 +107,8 @@ private:
 
         void solve(const BatchInputs& inputs, std::size_t i, const Settings& settings, Run& run) {
             solver.set_parameters(inputs.shared[i], inputs.stage_parameters[i]);
+            solver.set_bounds(inputs.z_low[i], inputs.z_high[i], inputs.c_low[i], inputs.c_high[i]);
+            judge.set_bounds(inputs.z_low[i], inputs.z_high[i], inputs.c_low[i], inputs.c_high[i]);
             solver.set_guess(inputs.z[i]);
             if (inputs.warm) solver.set_multipliers(inputs.y[i], inputs.w[i]);
             Judged& judged = run.results[i];
@@ -136,7 +132,6 @@ private:
     }
 
     Structure structure;
-    std::vector<std::vector<double>> bounds;
     std::vector<std::unique_ptr<Worker>> workers;
 };
 

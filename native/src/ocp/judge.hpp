@@ -54,6 +54,8 @@ public:
         for (std::size_t k = 0; k < stages; ++k) at_inequality[k + 1] = at_inequality[k] + s.inequalities[k];
         for (std::vector<double>* vector : {&slope, &slope_size}) vector->resize(at_z[stages]);
         for (std::vector<double>* vector : {&g, &row_size}) vector->resize(at_inequality[stages]);
+        fixed.resize(at_z[stages]);
+        for (int entry : s.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
         z_low.assign(at_z[stages], -INFINITY);
         z_high.assign(at_z[stages], INFINITY);
         const std::size_t inequalities = at_inequality[stages] - at_inequality[0];
@@ -93,7 +95,8 @@ public:
         subtract_children(z, y);
         const double objective = std::max(1.0, std::fabs(verdict.objective));
         for (std::size_t i = 0; i < slope.size(); ++i) {
-            note(std::fabs(slope[i] + w[i]), slope_size[i] + std::fabs(w[i]), verdict, &Conditions::stationarity);
+            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), slope_size[i] + std::fabs(w[i]), verdict,
+                 &Conditions::stationarity);
             note(outside(z[i], z_low[i], z_high[i]), std::fabs(z[i]), verdict, &Conditions::bounds);
             complement(z[i], w[i], z_low[i], z_high[i], std::fabs(z[i]), objective, verdict);
         }
@@ -212,6 +215,7 @@ private:
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> z_low, z_high, c_low, c_high;
     std::vector<double> slope, slope_size, g, row_size;
+    std::vector<char> fixed;  // entries of z that are given
     std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;
     std::vector<BlockCalls> calls;  // of each block
 };

@@ -1,0 +1,119 @@
+"""What became of many problems as plain arrays, a row a problem: what a worker sends back, and what goes to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ..answer.iteration import Iteration
+from ..answer.status import Status
+from ..solve.kkt import Point
+from ..stages.layout import Layout
+
+STATUSES = tuple(Status)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers of the core, all of numbers; NaN in the vectors of a problem that was not begun.
+
+    statuses: places in `STATUSES`, as the core says, before the judge. counts: iterations, evaluations,
+    differentiations, factorizations. times: seconds of the solve, in functions, in linear algebra. residuals,
+    relative_residuals: the judge's worst. faults: block, stage, row. records: of all iterations of all problems one
+    after another, the fields of `Iteration`, `record_counts` of them a problem.
+    """
+
+    statuses: np.ndarray
+    z: np.ndarray
+    y: np.ndarray
+    w: np.ndarray
+    shared_parameters: np.ndarray
+    stage_parameters: np.ndarray
+    gains: np.ndarray
+    counts: np.ndarray
+    times: np.ndarray
+    objectives: np.ndarray
+    residuals: np.ndarray
+    relative_residuals: np.ndarray
+    faults: np.ndarray
+    record_counts: np.ndarray
+    records: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.statuses)
+
+    @property
+    def begun(self) -> np.ndarray:
+        """(problems,): whether a problem was begun."""
+        return self.times[:, 0] > 0
+
+    def point(self, i: int) -> Point:
+        """Where the i-th problem ended."""
+        return Point(self.z[i], self.y[i], self.w[i], self.shared_parameters[i], self.stage_parameters[i])
+
+    def iterations(self, i: int) -> list[Iteration]:
+        """The records of the i-th problem."""
+        first = int(self.record_counts[:i].sum())
+        found = []
+        for number, *reals, trials, kind in self.records[first : first + int(self.record_counts[i])].tolist():
+            found.append(Iteration(int(number), *reals, int(trials), chr(int(kind))))
+        return found
+
+
+def answers_of(results: Any, shared_parameters: np.ndarray) -> Answers:
+    """Those of the core's batch."""
+    places = {status: place for place, status in enumerate(STATUSES)}
+    words = {status: places[Status.named(status.name.replace("_", " "))] for status in set(results.statuses())}
+    counts, times = results.counts(), results.times()
+    return Answers(
+        statuses=np.array([words[status] for status in results.statuses()], dtype=float),
+        z=results.z(),
+        y=results.y(),
+        w=results.w(),
+        shared_parameters=shared_parameters,
+        stage_parameters=results.stage_parameters(),
+        gains=results.gains(),
+        counts=counts,
+        times=times,
+        objectives=results.objectives(),
+        residuals=results.residuals(),
+        relative_residuals=results.relative_residuals(),
+        faults=results.faults(),
+        record_counts=results.record_counts().ravel(),
+        records=results.records(),
+    )
+
+
+def joined(parts: Sequence[Answers]) -> Answers:
+    """One after another."""
+    if len(parts) == 1:
+        return parts[0]
+    return Answers(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Answers)})
+
+
+def not_begun(layout: Layout, shared_parameters: np.ndarray) -> Answers:
+    """Answers of problems that nobody has begun."""
+    count = len(shared_parameters)
+    shapes = shapes_of(layout, count, 0)
+    made = {name: np.zeros(shape) for name, shape in shapes.items()}
+    for name in ("z", "y", "w", "stage_parameters", "gains", "objectives", "residuals", "relative_residuals"):
+        made[name] += np.nan
+    made["statuses"] += STATUSES.index(Status.INTERRUPTED)
+    made["faults"] -= 1
+    made["shared_parameters"] = shared_parameters
+    return Answers(**made)
+
+
+def shapes_of(layout: Layout, count: int, records: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of the answers of `count` problems with so many records."""
+    gains = sum((phase.steps * phase.nu + phase.chosen) * phase.nx for phase in layout.phases)
+    rows = {"z": layout.size_z, "y": layout.size_y, "w": layout.size_z, "gains": gains}
+    rows |= {"shared_parameters": layout.size_shared, "stage_parameters": layout.size_stage}
+    rows |= {"counts": 4, "times": 3, "faults": 3}
+    shapes: dict[str, tuple[int, ...]] = {}
+    for part in fields(Answers):
+        shapes[part.name] = (count, rows[part.name]) if part.name in rows else (count,)
+    return shapes | {"records": (records, len(Iteration._fields))}

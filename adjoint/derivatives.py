@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
+from ..cached import cached_property
 from .quadratic import lower_hessian
 from .symbols import index, symbols
 

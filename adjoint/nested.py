@@ -6,11 +6,11 @@ a function of its inputs and y alone, the residual has the derivatives that `gra
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from ..cached import cached_property
 from .derivatives import Derivatives
 from .graph import Graph
 from .symbols import index, symbols

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import casadi as ca
 
+from ..cached import cached_property
 from ..errors import NodeError
 from .derivatives import Derivatives
 from .nested import NestedDerivatives

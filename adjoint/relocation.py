@@ -6,10 +6,11 @@ another node than at its start.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 
 import casadi as ca
 
+from ..cached import cached_property
 from .derivatives import Derivatives, Recursion
 from .node import ImplicitNode, implicit, nodes_of
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..cached import cached_property
 from .algebra.arrays import Array
 from .constraints.constraint import Constraint
 from .constraints.ground import Demand, demands

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...cached import cached_property
 from ...errors import ModelError
 from ..algebra.arrays import Array, Given, column, fingerprint, matrix, numbers, per_row
 from ..algebra.spatial import Transform, from_rpy, placement

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 from typing import TypeAlias
 
 import casadi as ca
 
 from ...adjoint import Derivatives, Recursion, implicit, lower_hessian
+from ...cached import cached_property
 from ..algebra.arrays import Array, is_symbolic, rows
 from ..constraints.loops import couplings
 from ..forward_problem import Answer, ForwardProblem, Method

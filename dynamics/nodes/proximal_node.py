@@ -20,11 +20,12 @@ the directions that act on the mechanism at the point, which is exact too where 
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import partial
 
 import casadi as ca
 import numpy as np
 
+from ...cached import cached_property
 from ..algebra.arrays import symmetric
 from ..algebra.ldl import Factor
 from ..constraints.loops import constraint_jacobian

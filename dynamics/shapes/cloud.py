@@ -7,12 +7,12 @@ written apart from the expressions that the solver is given (`distance`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
+from ...cached import cached_property
 from ..algebra.arrays import rows
 from ..free.kinematics import body_poses
 from ..free.tree_motion import transforms

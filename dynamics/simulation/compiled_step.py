@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
+from ...forks import no_fork
 from ..constraints.constraint import Constraint
 from ..forward_problem import ForwardProblem
 from ..methods import PROXIMAL, choose, expression
@@ -77,7 +78,8 @@ class Stepper:
         key = (*step, self.settings.mu, self.settings.steps, self.iterations)
         cache = _compiled.setdefault(self.model, {})
         if key not in cache:
-            cache[key] = compile_function(self._expression(), lanes=1, name=f"a step of '{self.model.name}'")
+            with no_fork():
+                cache[key] = compile_function(self._expression(), lanes=1, name=f"a step of '{self.model.name}'")
         return cache[key]
 
     def _expression(self) -> ca.Function:

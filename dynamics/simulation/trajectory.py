@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from ...cached import cached_property
 from ..algebra.arrays import Array, rows
 from ..algebra.spatial import Transform, placement
 from ..constraints.closure_error import displacement, frame_pose, target_pose

@@ -7,6 +7,7 @@ the user calls).
 """
 
 from ...errors import CompileError
+from . import casadi_locks as casadi_locks
 from .compiled_function import CompiledFunction, Sizes
 from .compiler import compile_function
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import casadi as ca
 
 from ...errors import CompileError
+from ...forks import no_fork
 from ..progress_bar import Progress
 from .compiled_function import CompiledFunction, Ports, Source, ports_of
 from .driver import driver_module, work_size
@@ -30,6 +31,7 @@ from .vector_math import definitions
 LANES = (1, 2, 4, 8)
 
 
+@no_fork()
 def compile_function(
     function: ca.Function, *, lanes: int | None = None, optimize: str = "full", name: str | None = None
 ) -> CompiledFunction:

@@ -1,26 +1,24 @@
 """The processor as LLVM sees it, modules to object code, and object code to addresses."""
 
 import atexit
-import os
-import threading
 from dataclasses import dataclass
 from functools import cache
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from ...forks import hold_at_fork
 from .vector_math import library_addresses
 
 # LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code
 # generation.
 CODE_GENERATION_LEVELS = {"full": 1, "quick": 0}
 
-# LLVM works for one thread at a time, behind a lock of llvmlite's own. Who forks or ends the process waits until it is
-# free, or the new process, or the end, would wait for ever.
-_AT_WORK = threading.RLock()
-atexit.register(_AT_WORK.acquire)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_AT_WORK.acquire, after_in_parent=_AT_WORK.release, after_in_child=_AT_WORK.release)
+# LLVM works for one thread at a time, behind llvmlite's lock, which what is freed takes as well. Who ends or forks the
+# process waits until it is free, or the end, or the new process, would wait for ever.
+_AT_WORK = llvm.ffi.lib._lock
+atexit.register(_AT_WORK.__enter__)
+hold_at_fork(_AT_WORK)
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,12 @@ class Assembler:
     """Turns modules of LLVM IR into object code, at one level."""
 
     def __init__(self, level: str) -> None:
-        with _AT_WORK:
-            self.machine = _target_machine(level)
+        self.machine = _target_machine(level)
 
     def object_code(self, module_text: str) -> bytes:
         # A context of its own, since the global one keeps every constant it has ever seen; closed here and in
         # this order, since the garbage collector might choose another.
-        with _AT_WORK, llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
+        with llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
             module.triple = host().triple
             return self.machine.emit_object(module)
 
@@ -98,11 +95,10 @@ class LoadedCode:
 
     def __init__(self, objects: list[bytes]) -> None:
         self.objects = objects
-        with _AT_WORK:
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
-            for code in objects:
-                self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine("full"))
+        for code in objects:
+            self._engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
 
     def address(self, symbol: str) -> int:
         return self._engine.get_function_address(symbol)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ...cached import cached_property
 from ..solve.kkt import Measured, Point
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.limit_vectors import LimitVectors

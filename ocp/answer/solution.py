@@ -11,12 +11,12 @@ solution.plot("reach.png"); solution.animate("reach.html"); solution.save("reach
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...cached import cached_property
 from ...errors import ProblemError
 from ..solve.kkt import Measured, Point, Residual
 from ..solve.warm_start import WarmStart

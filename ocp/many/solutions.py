@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ...cached import cached_property
 from ...errors import ProblemError
 from ..answer.archive import sensible_layout
 from ..answer.parts_file import Form, as_path, read, write

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from threading import Lock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,9 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...cached import cached_property
 from ...errors import ProblemError
+from ...forks import no_fork
 from ..answer.diagnosis import find_fault
 from ..answer.iteration import Iteration
 from ..answer.report import LiveTable
@@ -50,6 +51,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+@no_fork()
 def build(problem: Problem, hessian: str, backend: str) -> Solver:
     """What `Problem.build` does."""
     if hessian not in HESSIANS:

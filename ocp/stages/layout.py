@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
+from ...cached import cached_property
 from ..statement.manifold import Manifold
 from ..statement.terms import CONSTRAINTS, Kind
 from ..statement.variables import Control, Parameter, State

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
+from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement.limits import Limits
 from ..statement.terms import Kind

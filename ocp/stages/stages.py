@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import casadi as ca
 
 from ...adjoint import solved
+from ...cached import cached_property
 from ..statement.problem import Problem
 from ..statement.terms import Kind, Term
 from ..statement.variables import Control, State

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import casadi as ca
 import numpy as np
 
 from ...adjoint import expand
+from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement import integrators
 from ..statement.problem import Problem

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from ...cached import cached_property
 from ...errors import ProblemError
 from .manifold import Manifold
 

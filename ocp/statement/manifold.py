@@ -12,10 +12,11 @@ of the solver the anchors move to where the states are, so that derivatives are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
+
+from ...cached import cached_property
 
 
 @dataclass(frozen=True)

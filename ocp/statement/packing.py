@@ -10,12 +10,12 @@ from __future__ import annotations
 import copyreg
 import io
 import pickle
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from ...adjoint import ImplicitNode, nodes_of
+from ...cached import cached_property
 from ...errors import ProblemError
 from .links import lineage
 from .problem import Problem

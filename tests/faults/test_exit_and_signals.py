@@ -175,15 +175,15 @@ print("parent", flush=True)
     assert run(code)[:2] == (0, ["parent"])
 
 
-@pytest.mark.xfail(strict=False, reason="now and then a child that was forked amid a build hangs in its own build")
 def test_a_fork_while_another_thread_compiles():
+    """Forks at many moments of statements and builds, which go on for as long as there are forks."""
     code = """
 os.environ["TRISWEEP_CACHE"] = "off"
 under_way = threading.Event()
 def work():
-    for steps in range(100, 130):
+    while True:
         under_way.set()
-        problem(steps).build()
+        problem(100).build()
 threading.Thread(target=work, daemon=True).start()
 under_way.wait()
 for _ in range(5):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EVERYWHERE = {"numpy", "scipy", "errors", "whole_file", *sys.stdlib_module_names}
+EVERYWHERE = {"numpy", "scipy", "cached", "errors", "forks", "whole_file", *sys.stdlib_module_names}
 MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
@@ -73,6 +73,19 @@ def test_a_room_imports_only_what_lies_below_it(room):
         if name not in allowed
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_cached_is_cached_without_a_lock():
+    """By `trisweep.cached`, whose header says why."""
+    files = [path for room in MAY_IMPORT for path in (ROOT / FOLDER.get(room, room)).rglob("*.py")]
+    wrong = [
+        path.relative_to(ROOT)
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "functools" and path.name != "cached.py"
+        if "cached_property" in [alias.name for alias in node.names]
+    ]
+    assert not wrong, "expected cached_property of trisweep.cached in " + ", ".join(map(str, wrong))
 
 
 def test_other_peoples_robots_are_known_to_the_twins_alone():

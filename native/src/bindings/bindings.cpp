@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
+#include "kernels/forks.hpp"
 #include "kernels/peak.hpp"
 #include "kernels/processor.hpp"
 
@@ -24,6 +25,8 @@ NB_MODULE(TRISWEEP_CORE, m) {
         "Instruction-set levels that this processor runs, slowest first.");
     m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<trisweep::Unlocked>(),
           "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
+    m.def("hold_at_fork", &trisweep::HeldAtFork::hold, nb::arg("addresses"),
+          "From now on every fork takes these locks, std::mutex objects in this order, and frees them in both processes.");
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
     trisweep::bind_bodies(m);

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..whole_file import whole_file
+from ..errors import ProblemError
+from ..whole_file import path_of, whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,8 @@ def new_figure(show: bool, size: tuple[float, float]) -> Figure:
 def finish(figure: Figure, path: str | Path | None, show: bool) -> Figure:
     """Write it where a path is given, open a window where asked."""
     if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        path = path_of(path, "plot", ProblemError)
+        path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             figure.savefig(unfinished, dpi=130)
     if show:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..whole_file import whole_file
+from ..errors import ProblemError
+from ..whole_file import path_of, whole_file
 from .triangles import Pose, Surface, ball, joined, rod, surface_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def write_page(path: str | Path, title: str, model: Model, times: np.ndarray, po
     """Write the page: at each of the times (n,), s, the poses of all bodies in the world, the world's own last."""
     parts, leaves = _parts(model, poses[0]), _leaves(model)
     ends = np.array([[at[body][0] @ arm + at[body][1] for body, arm in leaves] for at in poses])
-    path = Path(path)
+    path = path_of(path, "animate", ProblemError)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure = _figure([joined(parts, at) for at in poses], ends, times, title)
     with whole_file(path) as unfinished:

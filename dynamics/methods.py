@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .algebra.arrays import Array, any_not_finite, is_symbolic
+from .algebra.spatial import moments_text
 from .constrained.gauss import gauss
 from .constrained.ltl import ltl
 from .constrained.ltl_soft import ltl_soft
@@ -30,6 +31,7 @@ from .delassus.pv_osim_fast import DelassusOperator, pv_osim_fast
 from .delassus.pv_osimr import pv_osimr
 from .forward_problem import Answer, ForwardProblem, Method
 from .free.aba import aba
+from .free.inverse_mass import inverse_mass
 from .nodes.forward_node import ForwardDerivatives, Way, forward_node
 from .nodes.proximal_node import ProximalDerivatives
 from .proximal.constrained_aba import ConstrainedABA
@@ -148,8 +150,6 @@ def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
         if method is not None or not constraints or is_proximal(problem.model, constraints, method):
             raise ModelError(dependent(problem.model, constraints, method)) from None
         return met(problem)
-    if any_not_finite(answer[0], *answer[1]):
-        raise ModelError(dependent(problem.model, constraints, method))
     return answer
 
 
@@ -206,12 +206,20 @@ def delassus(model: Model, q: Array, constraints: Sequence[Constraint], method: 
     try:
         return named(DELASSUS, method)(model, q, constraints)
     except ZeroDivisionError:
-        if massless := model.massless_joints():
-            raise ModelError(no_mass(massless)) from None
+        if model.massless_joints() or model.impossible_bodies():
+            raise ModelError(no_inertia(model)) from None
         raise ModelError(
             f"method '{method}': at this configuration rows depend on each other on each branch by itself, expected "
             "independent ones (method='pv-osim' takes them as they are)"
         ) from None
+
+
+def inverse_mass_matrix(model: Model, q: Array) -> Array:
+    """M^-1, from the articulated-body sweep."""
+    try:
+        return inverse_mass(model, q)
+    except ZeroDivisionError:
+        raise ModelError(no_inertia(model)) from None
 
 
 def delassus_matrix(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array:
@@ -261,16 +269,22 @@ def is_proximal(model: Model, constraints: Sequence[Constraint], method: str | N
     return (choose(model, constraints)[0] if method is None else method) in PROXIMAL
 
 
-def no_mass(joints: Sequence[str]) -> str:
-    """The sentence for joints without inertia to move."""
-    names = ", ".join(f"'{name}'" for name in joints)
-    return f"joint {names or 'of this model'} moves no mass, expected inertia along every joint's motion"
+def no_inertia(model: Model) -> str:
+    """The sentence for joints without inertia to move, or with a negative one."""
+    if massless := model.massless_joints():
+        names = ", ".join(f"'{name}'" for name in massless)
+        return f"joint {names} moves no mass, expected inertia along every joint's motion"
+    if impossible := model.impossible_bodies():
+        joint, moments = next(iter(impossible.items()))
+        found = moments_text(moments)
+        return f"joint '{joint}' moves a body with principal moments of inertia {found}, expected none below 0"
+    return "a joint of this model moves no mass along its motion, expected inertia along every joint's motion"
 
 
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
     if not constraints or is_proximal(model, constraints, method):
-        return no_mass(model.massless_joints())
+        return no_inertia(model)
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
     if method == "pv-early":
         return (

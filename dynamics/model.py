@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import casadi as ca
 import numpy as np
 
+from ..cached import cached_property
 from ..errors import ModelError
 from . import methods
-from .algebra.arrays import Array, Given, column, flat
+from .algebra.arrays import Array, Given, answer, column, flat
 from .algebra.spatial import Inertia, Transform
 from .constrained.constrained_inverse import constrained_inverse
 from .constraints.constraint import Constraint, columns_of, listed
@@ -26,7 +26,6 @@ from .delassus.pv_osim_fast import DelassusOperator
 from .forward_problem import ForwardProblem
 from .free import energy, kinematics
 from .free.crba import crba
-from .free.inverse_mass import inverse_mass
 from .free.rnea import rnea
 from .joints import configuration
 from .joints.joints import Joint
@@ -146,6 +145,12 @@ class Model:
                 loads[self.parents[i]] += loads[i]
         return [joint.name for joint, load in zip(self.joints, loads) if load <= 0.0]
 
+    def impossible_bodies(self) -> dict[str, np.ndarray]:
+        """The principal moments of inertia (3,), kg m^2, of bodies that have a negative one, by their joints' names."""
+        return {
+            joint.name: body.principal_moments for joint, body in zip(self.joints, self.inertias) if not body.possible
+        }
+
     def support(self, body: int) -> list[int]:
         """The body and its ancestors, from the body to the root."""
         path = []
@@ -216,7 +221,7 @@ class Model:
 
     def link_jacobian(self, q: Given, link: str) -> Array:
         """J (6, nv): J v is the link's spatial velocity in its frame."""
-        return kinematics.link_jacobian(self, self.configuration(q), link)
+        return answer(kinematics.link_jacobian(self, self.configuration(q), link))
 
     def centre_of_mass(self, q: Given) -> Array:
         """The centre of mass (3,) of all moving bodies in the world, m."""
@@ -240,11 +245,11 @@ class Model:
 
     def mass_matrix(self, q: Given) -> Array:
         """M (nv, nv), by the composite-rigid-body algorithm."""
-        return crba(self, self.configuration(q))
+        return answer(crba(self, self.configuration(q)))
 
     def inverse_mass_matrix(self, q: Given) -> Array:
         """M^-1 (nv, nv), from the articulated-body sweep."""
-        return inverse_mass(self, self.configuration(q))
+        return answer(methods.inverse_mass_matrix(self, self.configuration(q)))
 
     def inverse_dynamics(
         self,

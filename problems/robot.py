@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ..dynamics import Model, ModelError, load_mjcf, load_urdf
+from ..whole_file import path_of
 
 OURS = {"iiwa14": Path(__file__).parent / "robots" / "iiwa14.urdf"}
 
@@ -74,7 +75,8 @@ def example_files() -> dict[str, Path]:
 
 def load(path: str | Path, floating_base: bool = False) -> Model:
     """The model of a URDF (.urdf) or MJCF (.xml, .mjcf) file."""
-    kind = Path(path).suffix.lower()
+    path = path_of(path, "load", ModelError)
+    kind = path.suffix.lower()
     if kind == ".urdf":
         return load_urdf(path, floating_base=floating_base)
     if kind not in (".xml", ".mjcf"):

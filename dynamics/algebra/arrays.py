@@ -7,6 +7,7 @@ column), because that is what SX is; constants of a model stay NumPy arrays and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from reprlib import repr as shortened
 from typing import TypeAlias
 
 import casadi as ca
@@ -27,6 +28,17 @@ DEPENDENT = 1e-11
 def is_symbolic(*arrays: object) -> bool:
     """True if any of the arrays is made of symbols."""
     return any(isinstance(array, ca.SX) for array in arrays)
+
+
+def given_numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """The user's numbers as an array, of a shape where one is named; they may be infinite."""
+    try:
+        found = np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
+        raise ModelError(f"{what} is {shortened(given)}, expected numbers") from None
+    if shape is not None and found.shape != shape:
+        raise ModelError(f"{what} has shape {found.shape}, expected {shape}")
+    return found
 
 
 def finite(x: Given, what: str) -> Array:
@@ -90,7 +102,14 @@ def fingerprint(x: Array) -> bytes:
 
 def flat(x: Array) -> Array:
     """A column as the user gets it: numbers as (n,), symbols as they are."""
-    return x.ravel() if isinstance(x, np.ndarray) else x
+    return answer(x).ravel() if isinstance(x, np.ndarray) else x
+
+
+def answer(x: Array) -> Array:
+    """What the user gets: numbers are finite, whatever was given."""
+    if any_not_finite(x):
+        raise ModelError("the answer is not finite, expected numbers of a sensible size for q, v and all else given")
+    return x
 
 
 def any_not_finite(*arrays: Array) -> bool:

@@ -206,6 +206,11 @@ def placement(R: Given, p: Given) -> Transform:
     return Transform(fixed, np.array(p, dtype=float).reshape(3, 1))
 
 
+def moments_text(moments: np.ndarray) -> str:
+    """Principal moments of inertia (3,) in a sentence."""
+    return ", ".join(f"{moment:.3g}" for moment in moments) + " kg m^2"
+
+
 @dataclass(frozen=True)
 class Inertia:
     """The moments of a body's mass about its frame's origin: m in kg, h (3, 1) in kg m, J (3, 3) in kg m^2."""
@@ -224,6 +229,18 @@ class Inertia:
     @staticmethod
     def zero() -> Inertia:
         return Inertia(0.0, np.zeros((3, 1)), np.zeros((3, 3)))
+
+    @property
+    def principal_moments(self) -> np.ndarray:
+        """Of numbers, the eigenvalues (3,) of the inertia tensor about the centre of mass, the smallest first."""
+        J = self.J - (self.h @ self.h.T / self.m if self.m > 0 else 0.0)
+        return np.linalg.eigvalsh(np.trace(J) * np.eye(3) - J)
+
+    @property
+    def possible(self) -> bool:
+        """Of numbers, False if some motion of the body has a negative energy, rounding aside."""
+        smallest, *_, largest = self.principal_moments
+        return bool(smallest >= -1e-6 * max(abs(smallest), abs(largest)) - 1e-9 * self.m)
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.m + other.m, self.h + other.h, self.J + other.J)

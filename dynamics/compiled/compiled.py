@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError
+from ...forks import no_fork
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
 from ..forward_problem import ForwardProblem
@@ -157,10 +158,11 @@ class Compiled:
         if key not in self._functions:
             from ...native import compile_function
 
-            symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(sizes)]
-            outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
-            source = ca.Function(str(key[0]), symbols, outputs)
-            self._functions[key] = compile_function(source), [output.shape for output in outputs]
+            with no_fork():
+                symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(sizes)]
+                outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
+                source = ca.Function(str(key[0]), symbols, outputs)
+                self._functions[key] = compile_function(source), [output.shape for output in outputs]
         return self._functions[key]
 
     def _call(
@@ -178,7 +180,8 @@ class Compiled:
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
                 raise ModelError(
                     f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
-                    "which the constraints are independent and every joint moves some mass"
+                    "which the constraints are independent and every joint moves some mass, and numbers of a sensible "
+                    "size"
                 )
         shaped = [_shaped(result, shape) for result, shape in zip(results, self._functions[key][1])]
         return shaped if batch else [result[0] for result in shaped]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError
-from ..algebra.spatial import Inertia, Transform, from_rpy, placement
+from ..algebra.arrays import given_numbers
+from ..algebra.spatial import Inertia, Transform, from_rpy, moments_text, placement
+from ..free.aba import aba
 from ..joints.joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
 from ..model import Frame, Model, Shape
 
@@ -51,7 +54,7 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)):
-        self.name, self.gravity = name, _numbers(f"model '{name}': gravity", gravity, (3,))
+        self.name, self.gravity = name, given_numbers(f"model '{name}': gravity", gravity, (3,))
         self.joints: list[Joint] = []
         self.parents: list[int] = []
         self.placements: list[Transform] = []
@@ -61,6 +64,7 @@ class ModelBuilder:
         self.collision_shapes: list[Shape] = []
         self.constraints: list[Constraint] = []
         self.limits: dict[str, list[np.ndarray]] = {key: [] for key in LIMITS}
+        self.impossible: list[str] = []  # sentences about links
 
     def add(
         self,
@@ -93,26 +97,29 @@ class ModelBuilder:
         name = name or f"{link}_joint"
         self._check(link, parent, joint, name)
         what = f"link '{link}'"
-        R = from_rpy(_numbers(f"{what}: rpy", rpy, (3,))) if rotation_matrix is None else rotation_matrix
-        where = placement(R, _numbers(f"{what}: position", position, (3,)))
-        matter = (
-            float(_numbers(f"{what}: mass", mass, ())),
-            _numbers(f"{what}: com", com, (3,)),
-            np.zeros((3, 3)) if inertia is None else _numbers(f"{what}: inertia", inertia, (3, 3)),
-        )
+        where = placement(_rotation(what, rpy, rotation_matrix), _finite(f"{what}: position", position, (3,)))
+        matter = _matter(what, mass, com, inertia)
         on_body = where.after(self.frames[parent].placement)
         body, on_body = self.frames[parent].body, placement(on_body.R, on_body.p)
         if joint == "fixed":
-            self.frames[link] = Frame(link, body, on_body)
+            frame = Frame(link, body, on_body)
         else:
-            k, A = self._axis(name, joint, axis)
-            self.joints.append(KINDS[joint](name, k))
+            k, A = _axis(name, joint, axis)
+            made = KINDS[joint](name, k)
+            limits = dict(lower=lower, upper=upper, velocity=velocity, effort=effort)
+            for key, value in _limits(made, **limits, armature=armature, damping=damping).items():
+                self.limits[key].append(value)
+            self.joints.append(made)
             self.parents.append(body)
             self.placements.append(placement(on_body.fixed @ A, on_body.p))
             self.inertias.append(Inertia.zero())
-            self.frames[link] = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
-            self._limit(lower=lower, upper=upper, velocity=velocity, effort=effort, armature=armature, damping=damping)
-        self._load(link, *matter)
+            frame = Frame(link, len(self.joints) - 1, placement(A.T, np.zeros(3)))
+        self.frames[link] = frame
+        if frame.body >= 0:
+            self.inertias[frame.body] += matter.seen(frame.placement)
+            if not matter.possible:
+                moments = moments_text(matter.principal_moments)
+                self.impossible.append(f"{what} has principal moments of inertia {moments}, expected none below 0")
         return self
 
     def frame(
@@ -138,12 +145,14 @@ class ModelBuilder:
         """
         if parent not in self.frames:
             raise ModelError(f"attach: parent '{parent}' is not there, expected one of {', '.join(self.frames)}")
+        if not isinstance(model, Model) or not isinstance(prefix, str):
+            raise ModelError(f"attach: got {model!r} with the prefix {prefix!r}, expected a Model and a text")
         links = [name for name in model.frames if name != "universe"]
         twice = [prefix + name for name in links if prefix + name in self.frames]
         if twice:
             raise ModelError(f"link '{twice[0]}' is there already, expected a prefix that makes it new")
         onto, first = self.frames[parent], len(self.joints)
-        on_parent = placement(from_rpy(rpy), np.asarray(position, dtype=float))
+        on_parent = placement(_rotation("attach", rpy), _finite("attach: position", position, (3,)))
         where = on_parent.after(onto.placement)
 
         def carried(body: int, on: Transform) -> tuple[int, Transform]:
@@ -202,7 +211,22 @@ class ModelBuilder:
         )
         for array in (*limits.values(), model.gravity):
             array.flags.writeable = False
+        self._check_motion(model)
         return model
+
+    def _check_motion(self, model: Model) -> None:
+        """Moments of inertia that no body has are borne where every joint moves a positive inertia all the same."""
+        if not self.impossible:
+            return
+        rest = np.zeros((model.nv, 1))
+        for q in (model.neutral(), *(model.random_configuration(seed) for seed in range(4))):
+            try:
+                aba(model, q.reshape(-1, 1), rest, rest)
+            except ZeroDivisionError:
+                if not model.massless_joints():
+                    raise ModelError("; ".join(self.impossible)) from None
+        for sentence in self.impossible:
+            warnings.warn(f"model '{self.name}': {sentence}; it is read as it is", stacklevel=3)
 
     def _check(self, link: str, parent: str, joint: str, name: str) -> None:
         for what, given in (("link", link), ("parent", parent), ("joint", joint), ("name", name)):
@@ -215,44 +239,66 @@ class ModelBuilder:
         if joint != "fixed" and joint not in KINDS:
             raise ModelError(f"joint '{name}': kind is '{joint}', expected fixed, {', '.join(KINDS)}")
 
-    def _axis(self, name: str, joint: str, given: ArrayLike) -> tuple[int, np.ndarray]:
-        if joint in ("spherical", "floating"):
-            return 2, np.eye(3)
-        axis = _numbers(f"joint '{name}': axis", given, (3,))
-        norm = float(np.linalg.norm(axis))
-        if axis.shape != (3,) or not np.isfinite(norm) or norm < 1e-9:
-            raise ModelError(f"joint '{name}': axis has norm {norm:g}, expected 1")
-        return align(axis / norm, only_z=joint == "planar")
 
-    def _limit(self, **limits: ArrayLike) -> None:
-        joint = self.joints[-1]
-        for key, given in limits.items():
-            size = joint.nq if key in ("lower", "upper") else joint.nv
-            value = np.broadcast_to(np.asarray(given, dtype=float), (size,)).copy()
-            if np.isnan(value).any():
-                raise ModelError(f"joint '{joint.name}': {key} is {value}, expected a number")
-            self.limits[key].append(value)
-        lower, upper = self.limits["lower"][-1], self.limits["upper"][-1]
-        if (lower > upper).any():
-            raise ModelError(f"joint '{joint.name}': limits are lower {lower} > upper {upper}, expected lower <= upper")
-
-    def _load(self, link: str, mass: float, com: np.ndarray, inertia: np.ndarray) -> None:
-        if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(inertia).all() and mass >= 0):
-            raise ModelError(
-                f"link '{link}': mass is {mass:g} with com {com}, expected a finite mass >= 0 and finite moments"
-            )
-        frame = self.frames[link]
-        if frame.body >= 0:
-            self.inertias[frame.body] += Inertia.of(mass, com, inertia).seen(frame.placement)
+def _matter(what: str, mass: ArrayLike, com: ArrayLike, inertia: ArrayLike | None) -> Inertia:
+    """A link's moments along its axes."""
+    m, c = float(_finite(f"{what}: mass", mass, ())), _finite(f"{what}: com", com, (3,))
+    if m < 0:
+        raise ModelError(f"{what}: mass is {m:g}, expected a mass >= 0")
+    I = np.zeros((3, 3)) if inertia is None else _finite(f"{what}: inertia", inertia, (3, 3))
+    if (abs(I - I.T) > 1e-6 * abs(I).max(initial=0.0)).any():
+        raise ModelError(f"{what}: inertia is {I.tolist()}, expected a symmetric matrix")
+    return Inertia.of(m, c, (I + I.T) / 2)
 
 
-def _numbers(what: str, given: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        found = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what} is {given!r}, expected numbers") from None
-    if found.shape != shape:
-        raise ModelError(f"{what} has shape {found.shape}, expected {shape}")
+def _rotation(what: str, rpy: ArrayLike, matrix: np.ndarray | None = None) -> np.ndarray:
+    if matrix is None:
+        return from_rpy(_finite(f"{what}: rpy", rpy, (3,)))
+    R = _finite(f"{what}: rotation_matrix", matrix, (3, 3))
+    if abs(R.T @ R - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+        raise ModelError(f"{what}: rotation_matrix is {R.tolist()}, expected a rotation")
+    return R
+
+
+def _axis(name: str, joint: str, given: ArrayLike) -> tuple[int, np.ndarray]:
+    """The axis in the body's frame, and the rotation from there to the link's."""
+    if joint in ("spherical", "floating"):
+        return 2, np.eye(3)
+    axis = given_numbers(f"joint '{name}': axis", given, (3,))
+    norm = float(np.linalg.norm(axis))
+    if not np.isfinite(norm) or norm < 1e-9:
+        raise ModelError(f"joint '{name}': axis has norm {norm:g}, expected 1")
+    return align(axis / norm, only_z=joint == "planar")
+
+
+def _limits(joint: Joint, **given: ArrayLike) -> dict[str, np.ndarray]:
+    """A value per coordinate of the joint, or per velocity."""
+    limits = {}
+    for key, value in given.items():
+        size = joint.nq if key in ("lower", "upper") else joint.nv
+        what = f"joint '{joint.name}': {key}"
+        values = given_numbers(what, value)
+        if values.shape not in ((), (1,), (size,)):
+            raise ModelError(f"{what} has shape {values.shape}, expected ({size},)")
+        limits[key] = np.broadcast_to(values, (size,)).copy()
+        if np.isnan(values).any():
+            raise ModelError(f"{what} is {limits[key]}, expected a number")
+        if key == "armature" and (values < 0).any():
+            raise ModelError(f"{what} is {limits[key]}, expected no number below 0")
+        if key in ("armature", "damping") and not np.isfinite(values).all():
+            raise ModelError(f"{what} is {limits[key]}, expected finite numbers")
+    if (limits["lower"] > limits["upper"]).any():
+        raise ModelError(
+            f"joint '{joint.name}': limits are lower {limits['lower']} > upper {limits['upper']}, "
+            "expected lower <= upper"
+        )
+    return limits
+
+
+def _finite(what: str, given: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    found = given_numbers(what, given, shape)
+    if not np.isfinite(found).all():
+        raise ModelError(f"{what} is {found}, expected finite numbers")
     return found
 
 

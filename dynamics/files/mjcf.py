@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ModelError
+from ...whole_file import is_file, path_of
 from ..algebra.spatial import placement
 from ..constraints.constraint import Constraint
 from ..model import Model, Shape
@@ -33,13 +34,14 @@ def load_mjcf(path: str | Path) -> Model:
         import mujoco
     except ImportError as error:
         raise ModelError("reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`") from error
-    if not Path(path).is_file():
+    path = path_of(path, "load_mjcf", ModelError)
+    if not is_file(path):
         raise ModelError(f"there is no file '{path}', expected an MJCF")
     try:
         source = mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         raise ModelError(f"'{path}' cannot be read as MJCF: {error}") from error
-    return Reader(source, Path(path).stem).model()
+    return Reader(source, path.stem).model()
 
 
 def rotation_of(quaternion: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ModelError
+from ...whole_file import path_of
 from ..algebra.spatial import placement
 from ..model import Model, Shape
 from .builder import ModelBuilder
@@ -26,10 +27,7 @@ def load_urdf(path: str | Path, floating_base: bool = False, mimic: str = "rejec
     """
     if mimic not in ("reject", "free"):
         raise ModelError(f"mimic is '{mimic}', expected 'reject' or 'free'")
-    try:
-        path = Path(path)
-    except TypeError:
-        raise ModelError(f"load_urdf: path is {path!r}, expected a path") from None
+    path = path_of(path, "load_urdf", ModelError)
     robot = robot_of(path)
     try:
         return _model(robot, robot.source.get("name") or path.stem, floating_base, mimic, path.resolve().parent)

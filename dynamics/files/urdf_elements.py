@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ...errors import ModelError
+from ...whole_file import is_file
 from ..algebra.spatial import from_rpy
 
 XACRO = "http://www.ros.org/wiki/xacro"
@@ -74,11 +75,7 @@ class Element:
 
 def robot_of(path: Path) -> Element:
     """The <robot> of a file."""
-    try:
-        there = path.is_file()
-    except OSError:  # a name that is too long for the system
-        there = False
-    if not there:
+    if not is_file(path):
         raise ModelError(f"there is no file '{path}', expected a URDF")
     try:
         source = ElementTree.parse(path).getroot()

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError
+from ...whole_file import path_of
+from ..algebra.arrays import given_numbers
 from ..algebra.spatial import Transform, from_rpy, placement
 from ..model import Shape
 from .block import BLOCK, FAR_AWAY, HALF_SPACE, block, checked_shape
 
+MOST_NUMBERS = 10_000_000  # in a file; a few lines of YAML that refer to each other can stand for any number of them
 WORLD = placement(np.eye(3), np.zeros(3))
 
 
@@ -39,7 +43,7 @@ class Scene:
 
     def box(self, name: str, size: Sequence[float], position: ArrayLike, rpy: ArrayLike = (0.0, 0.0, 0.0)) -> Scene:
         """Add a box with sides `size` (3,) about `position`."""
-        return self._add(name, "box", tuple(size), position, rpy)
+        return self._add(name, "box", size, position, rpy)
 
     def cylinder(
         self, name: str, radius: float, length: float, position: ArrayLike, rpy: ArrayLike = (0.0, 0.0, 0.0)
@@ -68,12 +72,17 @@ class Scene:
         """Add ground of heights (rows along x, columns along y) on square cells, one column of ground a cell: it is
         called "name[i, j]" and reaches from `position`'s z, the bottom, up to z + heights[i, j]; zeros have none.
         """
-        z, corner = np.asarray(heights, dtype=float), _vector(f"obstacle '{name}': position", position)
+        corner = _vector(f"obstacle '{name}': position", position)
+        z, side = given_numbers(f"obstacle '{name}': heights", heights), given_numbers(f"obstacle '{name}': cell", cell)
         if z.ndim != 2 or not np.isfinite(z).all() or (z < 0).any():
             raise ModelError(f"obstacle '{name}': heights has shape {z.shape}, expected a matrix of heights from 0 on")
+        ground = Scene()
         for i, j in zip(*np.nonzero(z)):
-            middle = corner + np.array([(i + 0.5) * cell, (j + 0.5) * cell, z[i, j] / 2])
-            self.box(f"{name}[{i}, {j}]", (cell, cell, z[i, j]), middle)
+            middle = corner + np.array([(i + 0.5) * side, (j + 0.5) * side, z[i, j] / 2])
+            ground.box(f"{name}[{i}, {j}]", (side, side, z[i, j]), middle)
+        if taken := ground.obstacles.keys() & self.obstacles.keys():
+            raise ModelError(f"obstacle '{min(taken)}': expected a name that is not taken; move puts one elsewhere")
+        self.obstacles |= ground.obstacles
         return self
 
     def move(self, name: str, position: ArrayLike, rpy: ArrayLike | None = None) -> Scene:
@@ -110,12 +119,15 @@ class Scene:
             import yaml
         except ImportError:
             raise ModelError("Scene.load needs PyYAML, expected `pip install pyyaml`") from None
+        path = path_of(path, "Scene.load", ModelError)
         try:
-            listed = yaml.safe_load(Path(path).read_text())
-        except (OSError, yaml.YAMLError) as error:
-            raise ModelError(f"'{path}' cannot be read as a scene: {error}") from None
+            listed = yaml.safe_load(path.read_text())
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+            raise ModelError(f"'{path}' cannot be read as a scene: {error}, expected YAML") from None
         if not isinstance(listed, list):
             raise ModelError(f"'{path}' is a {type(listed).__name__}, expected a list of obstacles")
+        if _weight(listed) > MOST_NUMBERS:
+            raise ModelError(f"'{path}' has more than {MOST_NUMBERS} numbers, expected a scene")
         scene = Scene()
         for number, entry in enumerate(listed):
             scene._read(f"'{path}': obstacle {number}", entry)
@@ -124,34 +136,47 @@ class Scene:
     def _read(self, what: str, entry: Any) -> None:
         verbs = ("sphere", "box", "cylinder", "capsule", "half_space", "height_map")
         if not isinstance(entry, Mapping) or entry.get("kind") not in verbs or "name" not in entry:
-            raise ModelError(f"{what} is {entry!r}, expected a name and a kind of {', '.join(verbs)}")
+            raise ModelError(f"{what} is {shortened(entry)}, expected a name and a kind of {', '.join(verbs)}")
         try:
             getattr(self, entry["kind"])(**{key: value for key, value in entry.items() if key != "kind"})
         except TypeError as error:
             raise ModelError(f"{what} '{entry['name']}': {error}") from None
 
-    def _add(self, name: str, kind: str, size: tuple[float, ...], position: ArrayLike, rpy: ArrayLike) -> Scene:
+    def _add(self, name: str, kind: str, size: Sequence[float], position: ArrayLike, rpy: ArrayLike) -> Scene:
         R = from_rpy(_vector(f"obstacle '{name}': rpy", rpy))
         return self.put(name, kind, size, placement(R, _vector(f"obstacle '{name}': position", position)))
 
-    def put(self, name: str, kind: str, size: tuple[float, ...], where: Transform) -> Scene:
+    def put(self, name: str, kind: str, size: Sequence[float], where: Transform) -> Scene:
         if not isinstance(name, str) or not name or name in self.obstacles:
             raise ModelError(f"obstacle {name!r}: expected a name that is not taken; move puts one elsewhere")
-        self.obstacles[name] = checked_shape(f"obstacle '{name}'", Shape(kind, size, "universe", where))
+        sizes = tuple(np.atleast_1d(given_numbers(f"obstacle '{name}': size", size)).tolist())
+        self.obstacles[name] = checked_shape(f"obstacle '{name}'", Shape(kind, sizes, "universe", where))
         return self
 
     def _known(self, name: str) -> Shape:
-        if name not in self.obstacles:
+        if not isinstance(name, str) or name not in self.obstacles:
             there = ", ".join(self.obstacles) or "none"
             raise ModelError(f"the scene has no obstacle '{name}'; the obstacles are {there}")
         return self.obstacles[name]
 
 
 def _vector(what: str, value: ArrayLike) -> np.ndarray:
-    try:
-        vector = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        vector = np.array([])
+    vector = given_numbers(what, value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{what} is {value!r}, expected three finite numbers")
+        raise ModelError(f"{what} is {shortened(value)}, expected three finite numbers")
     return vector
+
+
+def _weight(content: Any) -> int:
+    """How many numbers and texts there are in what YAML made, one that is referred to counted each time; counting ends
+    where there are too many of them.
+    """
+    count, pending = 0, [content]
+    while pending and count <= MOST_NUMBERS:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            pending.extend(part.values())
+        elif isinstance(part, list | tuple | set):
+            pending.extend(part)
+        count += 1
+    return count

@@ -17,7 +17,7 @@ from ..stages.limit_vectors import LimitVectors
 from ..statement.terms import CONSTRAINTS, Kind
 from .diagnosis import Fault
 from .iteration import Iteration
-from .parts_file import Form, as_path, read, write
+from .parts_file import Form, read, write
 from .schema import SchemaError, typed
 from .solution import Solution, Statistics
 from .status import Status
@@ -47,12 +47,12 @@ def save(solution: Solution, path: str | Path) -> Path:
     arrays |= {name: getattr(solution.limit_vectors, name) for name in LIMITS}
     arrays |= {f"measured_{name}": getattr(solution.measured, name) for name in MEASURED}
     arrays |= {f"gains_{i}": gains for i, gains in enumerate(solution.all_gains)}
-    return write(FORM, as_path("save", path), header, arrays)
+    return write(FORM, path, header, arrays)
 
 
 def load(path: str | Path) -> Solution:
     """Read a solution; anything else is answered with a sentence."""
-    return read(FORM, as_path("load", path), _shapes, _solution)
+    return read(FORM, path, _shapes, _solution)
 
 
 def _shapes(header: dict[str, Any], unpacked: int) -> dict[str, tuple[int, ...]]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import ProblemError
-from ...whole_file import whole_file
+from ...whole_file import is_file, path_of, whole_file
 from .schema import SchemaError
 
 MOST_HEADER = 2**26  # bytes, unpacked
@@ -38,8 +38,11 @@ class Form(NamedTuple):
     packed: bool
 
 
-def write(form: Form, path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
+def write(form: Form, path: str | Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
     """Write a file; a path without an ending gets .npz. An old file goes only when the new one is whole."""
+    path = path_of(path, "save", ProblemError)
+    if not path.name:
+        raise ProblemError(f"save: path is '{path}', expected the name of a file")
     path = path if path.suffix else path.with_suffix(".npz")
     stated = json.dumps({"form": form.name, "version": form.version, **header})
     parts = {"header": _packed(np.frombuffer(stated.encode(), dtype=np.uint8))}
@@ -54,7 +57,7 @@ def write(form: Form, path: Path, header: Mapping[str, Any], arrays: Mapping[str
 
 def read(
     form: Form,
-    path: Path,
+    path: str | Path,
     shapes: Callable[[dict[str, Any], int], Shapes],
     made: Callable[[dict[str, Any], dict[str, np.ndarray]], Any],
 ) -> Any:
@@ -62,7 +65,8 @@ def read(
 
     shapes: of the arrays, from the header and the bytes of the file unpacked. made: what header and arrays stand for.
     """
-    if not path.is_file():
+    path = path_of(path, "load", ProblemError)
+    if not is_file(path):
         raise ProblemError(f"load: there is no file '{path}'")
     expected = f"expected a file that {form.writer} wrote"
     try:
@@ -76,14 +80,6 @@ def read(
         raise ProblemError(f"load: '{path}' is damaged ({error}), {expected}") from None
     except Exception:  # zipfile, zlib, json and NumPy raise some twenty kinds for bytes that are not theirs
         raise ProblemError(f"load: '{path}' is not {form.what}, {expected}") from None
-
-
-def as_path(verb: str, path: object) -> Path:
-    """A path, or a sentence."""
-    try:
-        return Path(path)  # type: ignore[arg-type]
-    except TypeError:
-        raise ProblemError(f"{verb}: path is {path!r}, expected a path") from None
 
 
 class _OtherVersion(Exception):

@@ -22,7 +22,7 @@ import numpy as np
 from ...cached import cached_property
 from ...errors import ProblemError
 from ..answer.archive import sensible_layout
-from ..answer.parts_file import Form, as_path, read, write
+from ..answer.parts_file import Form, read, write
 from ..answer.schema import SchemaError, typed
 from ..answer.solution import Solution
 from ..answer.status import Status
@@ -239,12 +239,12 @@ class Solutions(Sequence[Solution]):
         header = {"layout": asdict(self.layout), "tolerance": self.tolerance, "wall_seconds": self.wall_seconds}
         header |= {"problems": len(self), "records": len(self.answers.records)}
         arrays = {part.name: getattr(self.answers, part.name) for part in fields(Answers)}
-        return write(FORM, as_path("save", path), header, arrays)
+        return write(FORM, path, header, arrays)
 
     @staticmethod
     def load(path: str | Path, solver: Solver | None = None) -> Solutions:
         """Read what `save` wrote. solver: the one of this problem, to have `[i]` too."""
-        found: Solutions = read(FORM, as_path("load", path), _shapes, _solutions)
+        found: Solutions = read(FORM, path, _shapes, _solutions)
         if solver is not None and solver.layout != found.layout:
             raise ProblemError(f"load: '{path}' has solutions of another problem than the solver's")
         return replace(found, solver=solver)

@@ -177,6 +177,66 @@ def test_bad_arguments_get_a_sentence_and_leave_the_model_usable(call, sentence)
     assert np.isfinite(model.forward_dynamics(q, z, z)).all()
 
 
+TURNED = {"mass": 1.0, "inertia": np.diag([1.0, 1.0, -0.5])}
+
+
+@pytest.mark.parametrize("joint", ["revolute", "floating", "spherical", "planar"])
+def test_an_inertia_that_no_body_has_is_refused_where_a_joint_moves_it(joint):
+    builder = ModelBuilder("odd").add("arm", joint="prismatic", mass=1.0).add("odd", "arm", joint, **TURNED)
+    with pytest.raises(ModelError, match=r"link 'odd' has principal moments of inertia -0.5, 1, 1 kg m\^2, expected"):
+        builder.build()
+
+
+def test_an_inertia_that_no_body_has_is_said_where_all_joints_move_a_positive_one():
+    builder = ModelBuilder("odd").add("slide", joint="prismatic", **TURNED)
+    with pytest.warns(UserWarning, match="link 'slide' has principal moments of inertia -0.5, 1, 1"):
+        model = builder.build()
+    assert model.forward_dynamics([0.0], [0.0], [2.0]) + 9.81 == pytest.approx(2.0)
+    on_a_heavy_one = ModelBuilder("odd").add("arm", joint="floating", mass=9.0, inertia=np.eye(3))
+    with pytest.warns(UserWarning, match="link 'antenna' has"):
+        model = on_a_heavy_one.add("antenna", "arm", **TURNED).build()
+    M = model.mass_matrix(model.neutral())
+    assert np.linalg.eigvalsh(M).min() > 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_rounding_is_no_negative_inertia_and_the_ground_may_have_any():
+    rod = np.diag([1e-3, 1e-3, 0.0]) + 1e-20 * np.diag([0.0, 0.0, -1.0])
+    builder = ModelBuilder("rod").add("ground", **TURNED).add("rod", "ground", "floating", mass=1.0, inertia=rod)
+    builder.build()
+
+
+def test_what_is_refused_leaves_the_builder_as_it_was():
+    builder = ModelBuilder("arm")
+    for wrong in (
+        {"lower": [1, 2]},
+        {"inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]},
+        {"armature": -1.0},
+        {"mass": -1.0},
+        {"damping": np.nan},
+        {"rotation_matrix": 2 * np.eye(3)},
+        {"position": [0, 0, np.inf]},
+        {"upper": "a"},
+    ):
+        with pytest.raises(ModelError, match="link"):
+            builder.add("link", joint="revolute", **{"mass": 1.0} | wrong)
+    model = builder.add("link", joint="revolute", mass=1.0, com=(1.0, 0.0, 0.0)).build()
+    assert model.forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx(1.0)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("speed", [1e160, 1e200, 1e308])
+def test_answers_are_finite_or_a_sentence(speed):
+    """With numbers out of all proportion."""
+    arm, q, v = ts.robot("iiwa14"), np.full(7, 0.3), np.full(7, speed)
+    for verb in (arm.forward_dynamics, arm.inverse_dynamics, arm.compiled.forward_dynamics):
+        with pytest.raises(ModelError, match=r"not finite, expected .*numbers of a sensible size"):
+            verb(q, v, np.zeros(7))
+    with pytest.raises(ModelError, match="not finite"):
+        arm.kinetic_energy(q, v)
+    assert np.isfinite(arm.forward_dynamics(q, q, q)).all()
+
+
 def test_normalise_repairs_a_configuration():
     model = ours("go1")
     q = model.neutral()

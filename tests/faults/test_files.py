@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trisweep as ts
 from support.killed import killed_at_every_line
 from support.ocp_problems import swing_up
 from trisweep.ocp import ProblemError, Solution
@@ -127,3 +128,44 @@ def test_a_file_holds_all_that_a_solution_is(tmp_path, solution):
     for name in ("z", "y", "w"):
         np.testing.assert_array_equal(getattr(again.point, name), getattr(solution.point, name))
     assert Path(tmp_path / "kept.npz").is_file()
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", b"abc", b"\xff", 5, None, [], {}, 3.5, object(), 10**400, "", "."])
+def test_what_is_no_path_is_answered_with_a_sentence(solution, path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for read in (ts.load, ts.load_urdf, ts.load_mjcf, ts.Scene.load):
+        with pytest.raises(ts.ModelError, match="expected") as caught:
+            read(path)
+        str(caught.value).encode()  # and it can be printed
+    for use in (Solution.load, solution.save, solution.plot):
+        if use != solution.plot or path is not None:
+            with pytest.raises((ProblemError, IsADirectoryError)):
+                use(path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_name_that_is_too_long_is_no_file(solution):
+    long = "x" * 5000
+    for read in (ts.load_urdf, ts.load_mjcf, ts.Scene.load):
+        with pytest.raises(ts.ModelError, match="xxx"):
+            read(long)
+    with pytest.raises(ProblemError, match="there is no file"):
+        Solution.load(long)
+    with pytest.raises(OSError, match="too long"):
+        solution.save(long)
+
+
+def test_a_scene_whose_yaml_refers_to_itself_is_refused_soon(tmp_path):
+    path = tmp_path / "scene.yaml"
+    lines = ["- &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"- &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 12)]
+    path.write_text("\n".join([*lines, "- {name: bomb, kind: box, size: *a11, position: *a11}"]))
+    with pytest.raises(ts.ModelError, match="more than 10000000 numbers, expected a scene"):
+        ts.Scene.load(path)
+    for text in ("- &a [*a]", "- &a {name: *a, kind: box}", "[" * 5000, "\x00", "- !!python/object/apply:os.getpid []"):
+        path.write_text(text)
+        with pytest.raises(ts.ModelError, match=r"scene.yaml"):
+            ts.Scene.load(path)
+    path.write_bytes(b"\xff\xfe\xfd")
+    with pytest.raises(ts.ModelError, match="cannot be read as a scene"):
+        ts.Scene.load(path)

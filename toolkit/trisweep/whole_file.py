@@ -1,12 +1,36 @@
-"""Files that are there whole or not at all, whoever is killed when and however full the disk is."""
+"""Paths as users give them, and files that are there whole or not at all, whoever is killed when and however full the
+disk is.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+
+from .errors import TrisweepError
+
+
+def path_of(given: object, what: str, error: type[TrisweepError]) -> Path:
+    """The path that a user gave; what no system takes for one is answered with the error."""
+    try:
+        path = Path(given)  # type: ignore[arg-type]
+        if b"\0" not in os.fsencode(path):
+            return path
+    except (TypeError, ValueError):
+        pass
+    raise error(f"{what}: path is {given!r}, expected a path") from None
+
+
+def is_file(path: Path) -> bool:
+    """True if a file is there; a name that is too long for the system is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
@@ -17,6 +41,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     it; what the system raises names `path`.
     """
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     unfinished = target.with_name(f".{target.stem[:40]}.{secrets.token_hex(8)}{target.suffix}")
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

@@ -26,7 +26,8 @@ NB_MODULE(TRISWEEP_CORE, m) {
     m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<trisweep::Unlocked>(),
           "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
     m.def("hold_at_fork", &trisweep::HeldAtFork::hold, nb::arg("addresses"),
-          "From now on every fork takes these locks, std::mutex objects in this order, and frees them in both processes.");
+          "From now on every fork takes these locks, std::mutex objects in this order, and frees them in both "
+          "processes.");
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
     trisweep::bind_bodies(m);

@@ -18,7 +18,7 @@ test: $(VENV)/.installed-test
 	@echo "== tests"
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-lint: $(VENV)/.installed-test
+lint: $(VENV)/.installed-test types
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .

@@ -273,20 +273,30 @@ class Model:
         q: ca.SX,
         v: ca.SX,
         tau: ca.SX,
-        constraints: Sequence[Constraint],
+        *,
         method: str | None = None,
         external: Mapping[str, Given] | None = None,
-    ) -> tuple[ca.SX, tuple[ca.SX, ...]]: ...
+    ) -> ca.SX: ...
+    @overload
+    def forward_dynamics(
+        self,
+        q: Given,
+        v: Given,
+        tau: Given,
+        *,
+        method: str | None = None,
+        external: Mapping[str, Given] | None = None,
+    ) -> Array: ...
     @overload
     def forward_dynamics(
         self,
         q: ca.SX,
         v: ca.SX,
         tau: ca.SX,
-        constraints: tuple[()] = (),
+        constraints: Sequence[Constraint],
         method: str | None = None,
         external: Mapping[str, Given] | None = None,
-    ) -> ca.SX: ...
+    ) -> tuple[ca.SX, tuple[ca.SX, ...]]: ...
     @overload
     def forward_dynamics(
         self,
@@ -297,16 +307,6 @@ class Model:
         method: str | None = None,
         external: Mapping[str, Given] | None = None,
     ) -> tuple[Array, tuple[Array, ...]]: ...
-    @overload
-    def forward_dynamics(
-        self,
-        q: Given,
-        v: Given,
-        tau: Given,
-        constraints: tuple[()] = (),
-        method: str | None = None,
-        external: Mapping[str, Given] | None = None,
-    ) -> Array: ...
     def forward_dynamics(
         self,
         q: Given,

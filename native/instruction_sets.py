@@ -7,6 +7,7 @@ one of them is the whole dispatch. The environment variable `TRISWEEP_LEVEL` nam
 import importlib
 import os
 from types import ModuleType
+from typing import Any, TypeAlias
 
 
 def load_core(name: str) -> ModuleType:
@@ -28,3 +29,6 @@ def _choose(available: list[str], wanted: str | None) -> str:
 levels: tuple[str, ...] = tuple(load_core("baseline").processor_levels())
 level: str = _choose(list(levels), os.environ.get("TRISWEEP_LEVEL"))
 core: ModuleType = load_core(level)
+
+# An object of one of the core's own types, of which a checker knows nothing.
+CoreObject: TypeAlias = Any

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ProblemError
-from ..native import core
+from ..native import CoreObject, core
 from .problem import Array, CheckedStage, LQProblem, Stage
 
 # A residual computed again may differ from the solver's by this factor: order of sums, and its room beyond the bounds.
@@ -182,7 +182,7 @@ class QP:
         y = np.concatenate([np.zeros(0), *start.costates[1:], *start.multipliers, *start.row_multipliers])
         self._core.set_multipliers(y, np.concatenate([part for pair in zip(start.u_multipliers, wx) for part in pair]))
 
-    def _answer(self, result, tolerance: float) -> QPSolution:
+    def _answer(self, result: CoreObject, tolerance: float) -> QPSolution:
         stages, root = self.problem.stages, self.problem.initial_state
         sizes = [size for s, nx in zip(stages, self._nx) for size in (s.nu, nx)]
         z, w = _cut(result.z, sizes), _cut(result.w, sizes)

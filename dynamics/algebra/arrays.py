@@ -12,11 +12,15 @@ from typing import TypeAlias
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...errors import ModelError
 
-Array: TypeAlias = np.ndarray | ca.SX
+# The entries are said to be floats: over entries of any type the checker takes minutes for the operators of the two.
+Array: TypeAlias = NDArray[np.float64] | ca.SX
+
+# Where a condition on one holds: SX has no type of its own for that.
+Truth: TypeAlias = NDArray[np.bool_] | ca.SX
 
 # What a user may give for one.
 Given: TypeAlias = ArrayLike | ca.SX
@@ -102,7 +106,8 @@ def fingerprint(x: Array) -> bytes:
 
 def flat(x: Array) -> Array:
     """A column as the user gets it: numbers as (n,), symbols as they are."""
-    return answer(x).ravel() if isinstance(x, np.ndarray) else x
+    found = answer(x)
+    return found.ravel() if isinstance(found, np.ndarray) else found
 
 
 def answer(x: Array) -> Array:
@@ -184,7 +189,7 @@ def arctan2(y: Array, x: Array) -> Array:
     return ca.atan2(y, x) if is_symbolic(y, x) else np.arctan2(y, x)
 
 
-def where(condition: Array, yes: Array | float, no: Array | float) -> Array:
+def where(condition: Truth, yes: Array | float, no: Array | float) -> Array:
     """`yes` where the condition holds, else `no`; both are evaluated."""
     return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
 

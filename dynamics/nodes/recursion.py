@@ -8,14 +8,14 @@ and the demands of the held rows.
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
 
-from ...native import core
-from ..algebra.arrays import is_symbolic
+from ...native import CoreObject, core
+from ..algebra.arrays import Array, is_symbolic
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, closes_loop, on_ground, sites
 from ..forward_problem import ForwardProblem
@@ -29,12 +29,12 @@ def has_tables(model: Model, constraints: Sequence[Constraint]) -> bool:
     return not any(closes_loop(model, row) or is_symbolic(row.K, row.k) for row in constraints)
 
 
-def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> core.Tree:
+def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> CoreObject:
     """The tables of a robot held by constraints against the ground."""
     made = core.Tree()
     made.parent, made.axes = list(model.parents), [list(joint.axes) for joint in model.joints]
-    made.inertia = [number for body in model.inertias for number in _moments(body.matrix)]
-    made.armature, made.gravity = model.armature.ravel().tolist(), model.gravity.ravel().tolist()
+    made.inertia = [number for body in model.inertias for number in _moments(np.asarray(body.matrix))]
+    made.armature, made.gravity = _listed(model.armature), _listed(model.gravity)
     made.held = [_held(on_ground(model, row), site, soft) for row, site in zip(constraints, sites(model, constraints))]
     return made
 
@@ -46,13 +46,13 @@ def arguments(problem: ForwardProblem) -> ca.SX:
     return ca.densify(ca.vertcat(*poses, problem.v, problem.tau, *demands))
 
 
-def _tables_of(made: core.Tree | core.Held) -> tuple[object, ...]:
+def _tables_of(made: CoreObject) -> tuple[Callable[..., CoreObject], tuple[object, ...]]:
     """How the core's tables pickle."""
     names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
     return _made_of, (type(made).__name__, {name: getattr(made, name) for name in names})
 
 
-def _made_of(kind: str, parts: dict[str, object]) -> core.Tree | core.Held:
+def _made_of(kind: str, parts: dict[str, object]) -> CoreObject:
     made = getattr(core, kind)()
     for name, part in parts.items():
         setattr(made, name, part)
@@ -63,19 +63,23 @@ copyreg.pickle(core.Tree, _tables_of)
 copyreg.pickle(core.Held, _tables_of)
 
 
+def _listed(x: Array) -> list[float]:
+    return np.asarray(x, dtype=float).ravel().tolist()
+
+
 def _moments(I: np.ndarray) -> list[float]:
     first = [I[2, 4], I[0, 5], I[1, 3]]
     return [I[3, 3], *first, I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
 
 
-def _held(row: Constraint, site: Site, soft: bool) -> core.Held:
+def _held(row: Constraint, site: Site, soft: bool) -> CoreObject:
     made = core.Held()
     made.body, made.classical = site.body, row.classical
-    made.R, made.p = np.asarray(site.frame.R).ravel().tolist(), site.frame.p.ravel().tolist()
-    made.K, made.softness = row.K.ravel().tolist(), (row.softness * soft).ravel().tolist()
+    made.R, made.p = _listed(site.frame.R), _listed(site.frame.p)
+    made.K, made.softness = _listed(row.K), _listed(row.softness * soft)
     if row.period is not None:
         made.damping = 2 / row.period
         if row.target is not None:
-            made.stiffness, made.target_p = 1 / row.period**2, row.target.p.ravel().tolist()
-            made.target_R = [] if row.classical else np.asarray(row.target.R).ravel().tolist()
+            made.stiffness, made.target_p = 1 / row.period**2, _listed(row.target.p)
+            made.target_R = [] if row.classical else _listed(row.target.R)
     return made

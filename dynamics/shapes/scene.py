@@ -73,7 +73,8 @@ class Scene:
         called "name[i, j]" and reaches from `position`'s z, the bottom, up to z + heights[i, j]; zeros have none.
         """
         corner = _vector(f"obstacle '{name}': position", position)
-        z, side = given_numbers(f"obstacle '{name}': heights", heights), given_numbers(f"obstacle '{name}': cell", cell)
+        z = given_numbers(f"obstacle '{name}': heights", heights)
+        side = float(given_numbers(f"obstacle '{name}': cell", cell, ()))
         if z.ndim != 2 or not np.isfinite(z).all() or (z < 0).any():
             raise ModelError(f"obstacle '{name}': heights has shape {z.shape}, expected a matrix of heights from 0 on")
         ground = Scene()

@@ -7,8 +7,7 @@ of Python's. They are known by the names that the linker has for them; a CasADi 
 
 import ctypes
 import os
-
-import casadi
+from importlib import import_module
 
 from ..instruction_sets import core
 
@@ -21,7 +20,7 @@ _NAMES = (
 
 
 def _addresses() -> list[int]:
-    library = ctypes.CDLL(casadi._casadi.__file__)
+    library = ctypes.CDLL(import_module("casadi._casadi").__file__)
     found = []
     for name in _NAMES:
         try:

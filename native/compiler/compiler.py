@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copyreg
 import hashlib
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -64,7 +65,7 @@ def compile_function(
     return CompiledFunction(name, ports_of(function), lanes, work, LoadedCode(objects), source)
 
 
-def _departing(compiled: CompiledFunction) -> tuple[object, ...]:
+def _departing(compiled: CompiledFunction) -> tuple[Callable[..., CompiledFunction], tuple[object, ...]]:
     code = compiled.lanes, compiled.sizes.work, compiled.code.objects
     return _arrived, (compiled.name, compiled.ports, compiled.source, _identity(), *code)
 

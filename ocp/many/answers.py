@@ -59,7 +59,7 @@ class Answers:
         first = int(self.record_counts[:i].sum())
         found = []
         for number, *reals, trials, kind in self.records[first : first + int(self.record_counts[i])].tolist():
-            found.append(Iteration(int(number), *reals, int(trials), chr(int(kind))))
+            found.append(Iteration(*[int(number), *reals, int(trials), chr(int(kind))]))
         return found
 
 

@@ -127,7 +127,7 @@ class Conditions:
 
         def largest(slope: np.ndarray, rows: np.ndarray, bounds: np.ndarray, products: np.ndarray) -> Residual:
             of_kind = [_largest(rows[self.layout.kind(kind)]) for kind in CONSTRAINTS]
-            return Residual(_largest(slope), *of_kind, _largest(bounds), _largest(products))
+            return Residual(*[_largest(slope), *of_kind, _largest(bounds), _largest(products)])
 
         residual = largest(stationarity, outside_g, outside_z, complementarity)
         relative = largest(

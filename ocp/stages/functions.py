@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import Recursion, Remainder, remainder
-from ...native import CompiledFunction, compile_function, core
+from ...native import CompiledFunction, CoreObject, compile_function, core
 from .stages import Block
 from .transcription import Transcription
 
@@ -41,7 +41,7 @@ class StageFunctions(ABC):
         """The nonzeros (stages, nonzeros) of Jacobian and Hessian."""
 
     @abstractmethod
-    def give_to(self, block: core.Block) -> None:
+    def give_to(self, block: CoreObject) -> None:
         """Hand the code to the core."""
 
 
@@ -58,13 +58,15 @@ class CompiledStage(StageFunctions):
         self.quadratic = Transcription.is_quadratic(block, pair[1])
 
     def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
-        return self.code[0].batch(*inputs)
+        rows = self.code[0].batch(*inputs)
+        assert isinstance(rows, np.ndarray)  # its one output
+        return rows
 
     def derivatives(self, inputs: Sequence[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         jacobian, hessian = self.code[1].batch(*inputs, weights)
         return jacobian, hessian
 
-    def give_to(self, block: core.Block) -> None:
+    def give_to(self, block: CoreObject) -> None:
         values, derivatives = self.code
         block.set_values(values.address, values.sizes.work)
         block.set_derivatives(derivatives.address, derivatives.sizes.work)
@@ -77,7 +79,7 @@ class GraphParts:
     variables: int
     rows: int
     exact: bool
-    trees: list[core.Tree]
+    trees: list[CoreObject]
     arguments: list[CompiledFunction]
     values: CompiledFunction
     slopes: CompiledFunction
@@ -86,7 +88,7 @@ class GraphParts:
     curvature_places: tuple[Sequence[int], Sequence[int]]
 
 
-def _for_core(code: CompiledFunction) -> core.Compiled:
+def _for_core(code: CompiledFunction) -> CoreObject:
     return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
 
 
@@ -141,7 +143,7 @@ class RecursiveStage(StageFunctions):
         jacobian, hessian = self.graph.derivatives([np.ascontiguousarray(part) for part in (*inputs, weights)])
         return jacobian, hessian
 
-    def give_to(self, block: core.Block) -> None:
+    def give_to(self, block: CoreObject) -> None:
         block.graph = self.graph
 
 

@@ -11,6 +11,7 @@ from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement.limits import Limits
 from ..statement.terms import Kind
+from ..statement.variables import Control, State
 from .layout import Layout, PhaseLayout, block_places
 from .stages import Phase
 from .transcription import Transcription
@@ -108,7 +109,8 @@ def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedR
     everywhere = np.arange(layout.size_z)
     for phase, place in zip(transcription.phases, layout.phases):
         places = place.coordinates(everywhere)
-        for v in [*phase.states, *phase.problem.controls]:
+        limited: list[State | Control] = [*phase.states, *phase.problem.controls]
+        for v in limited:
             here = places[v.name]
             found.append(LimitedRows(f"limits of '{v.name}'", phase, place, range(len(here)), here, v.limits))
     return found

@@ -76,7 +76,8 @@ class Transcription:
     @cached_property
     def fixed(self) -> list[int]:
         """The entries of the first stage's x that are given with a solve."""
-        found, at = [], 0
+        found: list[int] = []
+        at = 0
         for v in self.phases[0].states:
             found += range(at, at + v.size) if v in self.problem.started else []
             at += v.size

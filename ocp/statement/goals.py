@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from ...errors import ModelError, ProblemError
 
 if TYPE_CHECKING:
-    from .problem import Problem, Stages
+    from .named_stages import Stages
+    from .problem import Problem
 
 SMALLEST = 1e-12  # of 1 + trace(R): half a turn away, the quaternion is kept from dividing by zero
 

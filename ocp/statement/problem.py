@@ -15,7 +15,7 @@ Everything is checked where it is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,11 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import nodes_of
 from ...errors import ProblemError
+from .expressions import own_expression
 from .integrators import METHODS
 from .limits import Limits, checked_limits, constant_limits, coordinate_limits
 from .manifold import Manifold
+from .named_stages import Stages, named_stages
 from .terms import Kind, Link, Term, term
 from .variables import Control, Free, Parameter, State, Variable, compares, is_seconds, new_state, same, uses
 
@@ -40,8 +42,6 @@ MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
 OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
 # What `Solver.solve` is told beside parameters: these can have no such name.
 WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
-
-Stages = str | int | slice | Sequence[int]  # what `at` names
 
 
 @dataclass(eq=False)
@@ -388,27 +388,7 @@ class Problem:
 
     def expression(self, name: str, value: Any) -> ca.SX:
         """A column whose symbols are all this problem's."""
-        try:
-            expression = ca.vec(ca.SX(value))
-        except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, AttributeError):
-            several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
-            raise ProblemError(
-                f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}"
-            ) from None
-        nodes = nodes_of(expression)
-        own = [
-            *(column for v in self._all() for column in v.symbols),
-            *(node.unknowns for node in nodes),
-        ]
-        known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
-        for symbol in ca.symvar(ca.veccat(expression, *(node.sources for node in nodes))):
-            if symbol.element_hash() not in known:
-                names = ", ".join(v.name for v in self._all())
-                raise ProblemError(f"'{name}' uses the symbol '{symbol}', which is none of this problem's: {names}")
-        numbers = expression if expression.is_constant() else None
-        if numbers is not None and not np.isfinite(np.array(ca.DM(numbers))).all():
-            raise ProblemError(f"'{name}' is {np.array(ca.DM(numbers)).ravel()}, expected finite numbers")
-        return expression
+        return own_expression(name, value, self._all())
 
     def _all(self) -> list[Variable]:
         return [*self.carried, *self.controls, *self.parameters]
@@ -416,30 +396,7 @@ class Problem:
     def _stages(self, name: str, expression: ca.SX, at: Stages) -> tuple[int, ...]:
         controlled = uses(expression, self.controls)
         last = self.steps - 1 if controlled else self.steps
-        everything, stages = range(self.steps + 1), ()
-        if isinstance(at, str):
-            words = {"all": range(last + 1), "steps": range(self.steps), "start": [0], "end": [self.steps]}
-            named: dict[str, Sequence[int]] = {**words}
-            if at not in named:
-                raise ProblemError(
-                    f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, named))}, an index or a slice"
-                )
-            stages = named[at]
-        elif isinstance(at, slice):
-            try:
-                stages = everything[at]
-            except (TypeError, ValueError):
-                raise ProblemError(f"'{name}': at is {at!r}, expected a slice of whole numbers") from None
-        else:
-            listed = [at] if isinstance(at, (int, np.integer)) else list(at) if isinstance(at, Iterable) else [None]
-            if not all(isinstance(k, (int, np.integer)) and -self.steps - 1 <= k <= self.steps for k in listed):
-                raise ProblemError(
-                    f"'{name}': at is {at!r}, expected a stage from 0 to {self.steps}, several, a slice or a word"
-                )
-            stages = [everything[k] for k in listed]
-        stages = tuple(sorted(set(stages)))
-        if not stages:
-            raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {self.steps}")
+        stages = named_stages(name, at, self.steps, last)
         if controlled and stages[-1] > last:
             which = ", ".join(v.name for v in self.controls if uses(expression, [v]))
             raise ProblemError(

@@ -45,15 +45,15 @@ def motion_problem(cloud: Cloud, limits: FilledLimits, steps: int, margin: float
     duration, h = ocp.free_duration.symbol, ocp.time_step
     q = ocp.state("q", model.nq, lower=model.q_lower, upper=model.q_upper, on=model)
     v = ocp.state("v", model.nv, lower=-limits.velocity, upper=limits.velocity)
-    bounds = {"lower": -limits.acceleration, "upper": limits.acceleration}
+    least, most = -limits.acceleration, limits.acceleration
     if smooth:
-        a, jerk = ocp.state("a", model.nv, **bounds), ocp.control("jerk", model.nv, -limits.jerk, limits.jerk)
+        a, jerk = ocp.state("a", model.nv, least, most), ocp.control("jerk", model.nv, -limits.jerk, limits.jerk)
         ocp.next(q=q + h * v + h**2 / 2 * a + h**3 / 6 * jerk, v=v + h * a + h**2 / 2 * jerk, a=a + h * jerk)
         ocp.minimize(EFFORT / steps * sumsqr(jerk / limits.jerk))
         for end in ("start", "end"):
             ocp.constrain(f"no acceleration at the {end}", a, equals=0, at=end)
     else:
-        a = ocp.control("a", model.nv, **bounds)
+        a = ocp.control("a", model.nv, least, most)
         ocp.next(q=q + h * v + h**2 / 2 * a, v=v + h * a)
         ocp.minimize(EFFORT / steps * sumsqr(a / limits.acceleration))
     ocp.minimize(duration, at="end", name="duration")

@@ -1,0 +1,33 @@
+"""An expression of a problem's own variables, checked where it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...adjoint import nodes_of
+from ...errors import ProblemError
+from .variables import Variable
+
+
+def own_expression(name: str, value: Any, variables: Sequence[Variable]) -> ca.SX:
+    """What the user gave as a column whose symbols are all of these variables, or of nodes that rest on them."""
+    try:
+        expression = ca.vec(ca.SX(value))
+    except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, AttributeError):
+        several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
+        raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}") from None
+    nodes = nodes_of(expression)
+    own = [*(column for v in variables for column in v.symbols), *(node.unknowns for node in nodes)]
+    known = {s.element_hash() for column in own for s in ca.vertsplit(column)}
+    for symbol in ca.symvar(ca.veccat(expression, *(node.sources for node in nodes))):
+        if symbol.element_hash() not in known:
+            names = ", ".join(v.name for v in variables)
+            raise ProblemError(f"'{name}' uses the symbol '{symbol}', which is none of this problem's: {names}")
+    numbers = expression if expression.is_constant() else None
+    if numbers is not None and not np.isfinite(np.array(ca.DM(numbers))).all():
+        raise ProblemError(f"'{name}' is {np.array(ca.DM(numbers)).ravel()}, expected finite numbers")
+    return expression

@@ -1,0 +1,42 @@
+"""What `at` names: "all", "steps", "start", "end", an index, several, or a slice of the stages 0 ... N of N steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...errors import ProblemError
+
+Stages = str | int | slice | Sequence[int]
+
+
+def named_stages(name: str, at: object, steps: int, last: int) -> tuple[int, ...]:
+    """The stages, sorted, on which a term of that name stands; last: that of "all"."""
+    everything = range(steps + 1)
+    stages: Sequence[int]
+    if isinstance(at, str):
+        words: dict[str, Sequence[int]] = {
+            "all": range(last + 1), "steps": range(steps), "start": [0], "end": [steps]
+        }  # fmt: skip
+        if at not in words:
+            raise ProblemError(
+                f"'{name}': at is {at!r}, expected one of {', '.join(map(repr, words))}, an index or a slice"
+            )
+        stages = words[at]
+    elif isinstance(at, slice):
+        try:
+            stages = everything[at]
+        except (TypeError, ValueError):
+            raise ProblemError(f"'{name}': at is {at!r}, expected a slice of whole numbers") from None
+    else:
+        listed: list[Any] = list(at) if isinstance(at, Iterable) else [at]
+        if not all(isinstance(k, (int, np.integer)) and -steps - 1 <= k <= steps for k in listed):
+            raise ProblemError(
+                f"'{name}': at is {at!r}, expected a stage from 0 to {steps}, several, a slice or a word"
+            )
+        stages = [everything[k] for k in listed]
+    if not stages:
+        raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {steps}")
+    return tuple(sorted(set(stages)))

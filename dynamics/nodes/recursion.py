@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -46,8 +46,14 @@ def arguments(problem: ForwardProblem) -> ca.SX:
     return ca.densify(ca.vertcat(*poses, problem.v, problem.tau, *demands))
 
 
-def _tables_of(made: CoreObject) -> tuple[Callable[..., CoreObject], tuple[object, ...]]:
-    """How the core's tables pickle."""
+def tables(made: CoreObject) -> dict[str, Any]:
+    """The core's tables as plain data."""
+    names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
+    plain = {name: getattr(made, name) for name in names}
+    return plain if isinstance(made, core.Held) else plain | {"held": [tables(row) for row in made.held]}
+
+
+def _pickled(made: CoreObject) -> tuple[Callable[..., CoreObject], tuple[object, ...]]:
     names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
     return _made_of, (type(made).__name__, {name: getattr(made, name) for name in names})
 
@@ -59,8 +65,8 @@ def _made_of(kind: str, parts: dict[str, object]) -> CoreObject:
     return made
 
 
-copyreg.pickle(core.Tree, _tables_of)
-copyreg.pickle(core.Held, _tables_of)
+copyreg.pickle(core.Tree, _pickled)
+copyreg.pickle(core.Held, _pickled)
 
 
 def _listed(x: Array) -> list[float]:

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from ...errors import ProblemError
 from ..answer.solution import Solution
 from ..solve.inputs import Inputs
-from ..solve.kkt import Point
 from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout, VariableLayout
 
@@ -33,13 +32,14 @@ class Rows:
     y: np.ndarray | None = None
     w: np.ndarray | None = None
 
-    def row(self, i: int) -> Point:
-        """Where the i-th problem starts."""
+    def part(self, numbers: range) -> Rows:
+        """Those of some problems."""
 
-        def of(vectors: np.ndarray | None) -> np.ndarray:
-            return np.zeros(0) if vectors is None else vectors[0 if len(vectors) == 1 else i]
+        def of(vectors: np.ndarray) -> np.ndarray:
+            return vectors if len(vectors) == 1 else vectors[numbers.start : numbers.stop]
 
-        return Point(of(self.z), of(self.y), of(self.w), of(self.shared), of(self.stage_parameters))
+        warm = () if self.y is None or self.w is None else (of(self.y), of(self.w))
+        return Rows(len(numbers), of(self.shared), of(self.stage_parameters), of(self.z), *warm)
 
 
 def rows_of(

@@ -33,19 +33,28 @@ def solve_many(
     parameters: Mapping[str, ArrayLike | Mapping[str, ArrayLike]],
 ) -> Solutions:
     """Every problem on the next thread that is free; see `Solver.solve_many`."""
-    backend, settings = solver.backend, Settings() if settings is None else settings
-    if not isinstance(backend, NativeBackend):
-        raise ProblemError("solve_many: this solver's back end solves one by one, expected build(backend='native')")
-    if not isinstance(settings, Settings):
-        raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise ProblemError(f"solve_many: threads is {threads!r}, expected a whole number from 1 on, or None for all")
-    begin = perf_counter()
+    settings, begin = checked(solver, settings, threads), perf_counter()
     rows = rows_of(solver.inputs, parameters, guess, warm_start, start)
     with Progress(f"solving {rows.count} problems", rows.count) as bar:
         watcher = (lambda finished: bar.advance(finished - bar.finished)) if progress else None
         answers = solve_rows(solver, rows, settings, threads or os.cpu_count() or 1, watcher)
     return Solutions(solver.layout, answers, settings.tolerance, perf_counter() - begin, solver)
+
+
+def checked(solver: Solver, settings: Settings | None, threads: int | None) -> Settings:
+    """The settings, where all this can serve many solves."""
+    from ..solve.solver import Solver
+
+    settings = Settings() if settings is None else settings
+    if not isinstance(solver, Solver):
+        raise ProblemError(f"solve_many: solver is a {type(solver).__name__}, expected what build() gives")
+    if not isinstance(solver.backend, NativeBackend):
+        raise ProblemError("solve_many: this solver's back end solves one by one, expected build(backend='native')")
+    if not isinstance(settings, Settings):
+        raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
+    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+        raise ProblemError(f"solve_many: threads is {threads!r}, expected a whole number from 1 on, or None for all")
+    return settings
 
 
 def solve_rows(

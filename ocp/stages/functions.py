@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import Recursion, Remainder, remainder
+from ...dynamics.nodes.recursion import tables
 from ...native import CompiledFunction, CoreObject, compile_function, core
 from .stages import Block
 from .transcription import Transcription
@@ -44,6 +45,10 @@ class StageFunctions(ABC):
     def give_to(self, block: CoreObject) -> None:
         """Hand the code to the core."""
 
+    @abstractmethod
+    def identity(self) -> list[str]:
+        """What tells it from other functions, in any process."""
+
 
 class CompiledStage(StageFunctions):
     """All of it compiled."""
@@ -70,6 +75,9 @@ class CompiledStage(StageFunctions):
         values, derivatives = self.code
         block.set_values(values.address, values.sizes.work)
         block.set_derivatives(derivatives.address, derivatives.sizes.work)
+
+    def identity(self) -> list[str]:
+        return [code.source.function for code in self.code]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +153,11 @@ class RecursiveStage(StageFunctions):
 
     def give_to(self, block: CoreObject) -> None:
         block.graph = self.graph
+
+    def identity(self) -> list[str]:
+        parts = self.parts
+        code = [*parts.arguments, parts.values, parts.slopes, parts.curvature]
+        return [*(each.source.function for each in code), *(str(tables(tree)) for tree in parts.trees)]
 
 
 def stage_functions(transcription: Transcription, block: Block, hessian: str) -> StageFunctions:

@@ -1,6 +1,7 @@
 """Every example as it stands: it runs, says something, and whatever it solves is solved."""
 
 import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ OPTIMAL_CONTROL = {
     "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump", "mpc",
     "closed_loop"
 }  # fmt: skip
+NEEDS = {"sweep_dask": ["distributed"]}
 PLANNING = {"plan"}  # tries several ways, of which some may fail
 
 
@@ -35,6 +37,9 @@ def test_the_examples_are_there():
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_solves(path, tmp_path, monkeypatch, capsys, solutions):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    for package in NEEDS.get(path.stem, ()):
+        pytest.importorskip(package, reason=f"{package} is not here")
     runpy.run_path(str(path), run_name="__main__")
     said = capsys.readouterr().out.splitlines()
     assert 1 <= len(said) <= 25 and max(map(len, said)) <= 160

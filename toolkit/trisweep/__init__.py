@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
         weld,
     )
     from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
-    from .ocp import Free, Problem, Settings, Solution, Solutions
+    from .ocp import Free, Problem, Settings, Solution, Solutions, solve_many
     from .problems import task
     from .problems.planning import Limits, Plan, ToolGoal, plan
     from .problems.robot import load, robot
@@ -46,7 +46,7 @@ _ROOMS = {
         "simulate",
         "weld",
     ),
-    ".ocp": ("Free", "Problem", "Settings", "Solution", "Solutions"),
+    ".ocp": ("Free", "Problem", "Settings", "Solution", "Solutions", "solve_many"),
     ".problems": ("task",),
     ".problems.planning": ("Limits", "Plan", "ToolGoal", "plan"),
     ".problems.robot": ("load", "robot"),
@@ -88,6 +88,7 @@ __all__ = [
     "robot",
     "simulate",
     "sin",
+    "solve_many",
     "sqrt",
     "sumsqr",
     "tan",

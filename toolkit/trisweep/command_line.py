@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from . import __version__
 
@@ -23,7 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
     ready.add_argument("name", help="its name; `trisweep list` shows them")
     ready.add_argument("--plot", type=Path, metavar="FILE", help="draw the solution to an image file")
     ready.add_argument("--log", action="store_true", help="print the table of iterations")
-    ready.set_defaults(run=lambda options: solve(options.name, options.plot, options.log))
+    ready.add_argument("--many", type=Path, metavar="FILE.csv", help="solve once for each row of a table of parameters")
+    ready.add_argument("--out", type=Path, metavar="FILE", help="of --many: all answers (.npz), or a table (.csv)")
+    ready.add_argument("--resume", type=Path, metavar="FOLDER", help="of --many: keep answers there, and go on")
+    ready.set_defaults(run=solve)
     benches = commands.add_parser("bench", help="run a benchmark").add_subparsers(dest="bench", required=True)
     arms = benches.add_parser("arms", help="plan the motions of MotionBenchMaker's problems (fetched by pip)")
     arms.add_argument("--robot", default="panda", help="panda (default), ur5 or fetch")
@@ -81,13 +85,28 @@ def list_problems() -> int:
     return 0
 
 
-def solve(name: str, picture: Path | None, log: bool) -> int:
-    """Solve a ready problem and say how it went."""
-    from .problems import names, task
+def solve(options: argparse.Namespace) -> int:
+    """Solve a ready problem, once or for many parameters, and say how it went."""
+    from .errors import TrisweepError
+    from .problems import names
 
-    if name not in names():
-        print(f"trisweep: there is no ready problem '{name}', expected one of {', '.join(names())}", file=sys.stderr)
+    if options.name not in names():
+        there = ", ".join(names())
+        print(f"trisweep: there is no ready problem '{options.name}', expected one of {there}", file=sys.stderr)
         return 2
+    if options.many is None:
+        return solve_one(options.name, options.plot, options.log)
+    try:
+        return solve_table(options.name, options.many, options.out, options.resume, options.plot)
+    except TrisweepError as error:
+        print(f"trisweep: {error}", file=sys.stderr)
+        return 2
+
+
+def solve_one(name: str, picture: Path | None, log: bool) -> int:
+    """Solve a ready problem as it is."""
+    from .problems import task
+
     solution = task(name).solve()
     if log:
         solution.log()
@@ -97,3 +116,22 @@ def solve(name: str, picture: Path | None, log: bool) -> int:
         solution.plot(picture)
         print(f"picture: {picture}")
     return 0 if solution.solved else 1
+
+
+def solve_table(name: str, many: Path, out: Path | None, resume: Path | None, picture: Path | None) -> int:
+    """Solve a ready problem for each row of a table of its parameters."""
+    from .ocp import solve_many
+    from .ocp.many.table import read_parameters, write_table
+    from .problems import task
+
+    ready = task(name)
+    solver = ready.build()
+    given: dict[str, Any] = {**ready.parameters, **read_parameters(many, solver.layout)}
+    solutions = solve_many(solver, ready.guess, resume=resume, **given)
+    print(solutions)
+    if out is not None:
+        print(f"answers: {write_table(solutions, out) if out.suffix == '.csv' else solutions.save(out)}")
+    if picture is not None:
+        solutions.plot(picture)
+        print(f"picture: {picture}")
+    return 0 if solutions.solved.all() else 1

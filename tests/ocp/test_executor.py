@@ -1,0 +1,282 @@
+"""Many solves on workers in other processes: the bits of threads, nothing lost with a worker, nothing solved twice."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import trisweep as ts
+from trisweep.ocp import Problem, ProblemError, Solutions
+from trisweep.ocp.many import executor as many_executor
+from trisweep.ocp.many import worker
+
+STATEMENT = """
+import casadi as ca, numpy as np, trisweep as ts
+ocp = ts.Problem(steps=20, step=0.1)
+x, u = ocp.state("x", 2), ocp.control("u", lower=-2, upper=2)
+target = ocp.parameter("target")
+ocp.derivative(x=ca.vertcat(x[1], u - 0.1 * x[1] ** 3))
+ocp.minimize(u**2)
+ocp.constrain("start", x, equals=0, at="start")
+ocp.constrain("finish", x, equals=ca.vertcat(target, 0), at="end")
+solver, targets = ocp.build(), np.append(np.linspace(-1.2, 1.6, 119), 50.0)
+"""
+
+
+@pytest.fixture(scope="module")
+def stated():
+    """A solver with targets, the last of which cannot be reached, and what threads make of them."""
+    names: dict = {}
+    exec(STATEMENT, names)
+    solver, targets = names["solver"], names["targets"]
+    return solver, targets, solver.solve_many(target=targets, threads=2)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(many_executor, "CHUNK_SECONDS", 0.005)
+
+
+def assert_same(found, expected):
+    assert found.statuses == expected.statuses and {"solved", "infeasible"} <= set(found.counts)
+    for name in ("z", "y", "w", "gains", "objectives", "counts"):
+        np.testing.assert_array_equal(getattr(found.answers, name), getattr(expected.answers, name))
+
+
+@pytest.mark.parametrize("kind", ["fork", "spawn"])
+def test_processes_give_the_bits_of_threads(stated, kind, small_chunks):
+    if kind not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system does not {kind}")
+    solver, targets, expected = stated
+    worker._SOLVERS.clear()
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(kind)) as pool:
+        found = ts.solve_many(solver, executor=pool, target=targets, progress=False)
+        again = ts.solve_many(solver, executor=pool, target=targets[::-1].copy(), threads=2)
+    assert_same(found, expected)
+    assert (again.answers.z[::-1] == expected.answers.z).all()
+    assert found[3].records == expected[3].records and found[3].check().worst < 1e-6
+
+
+def test_threads_of_this_process_and_none(stated):
+    solver, targets, expected = stated
+    with ThreadPoolExecutor(2) as pool:
+        assert_same(ts.solve_many(solver, executor=pool, target=targets), expected)
+    assert_same(ts.solve_many(solver, executor=ThreadPoolExecutor, target=targets), expected)
+    assert_same(ts.solve_many(solver, target=targets), expected)
+
+
+def test_answers_as_they_come(stated, small_chunks):
+    solver, targets, expected = stated
+    met = np.zeros(len(targets), dtype=int)
+    with ThreadPoolExecutor(2) as pool:
+        for numbers, solutions in ts.solve_many(solver, executor=pool, target=targets, as_completed=True):
+            met[numbers.start : numbers.stop] += 1
+            assert (solutions.answers.z == expected.answers.z[numbers.start : numbers.stop]).all()
+            assert len(solutions) == len(numbers)
+    assert (met == 1).all()
+
+
+def children():
+    return {child.pid for child in multiprocessing.active_children()}
+
+
+def test_a_worker_that_is_killed_loses_nothing(stated, small_chunks):
+    solver, targets, expected = stated
+    pools = []
+
+    def pool():
+        pools.append(ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")))
+        return pools[-1]
+
+    before, killed, found = children(), [], {}
+    for numbers, solutions in ts.solve_many(solver, executor=pool, target=targets, as_completed=True):
+        if not killed:
+            killed += [min(children() - before)]
+            os.kill(killed[0], signal.SIGKILL)
+        assert not any(number in found for number in numbers)
+        found |= dict(zip(numbers, solutions.answers.z))
+    assert len(pools) == 2 and sorted(found) == list(range(len(targets)))
+    assert all((found[i] == expected.answers.z[i]).all() for i in found)
+
+
+def test_an_executor_that_broke_leaves_what_is_there(stated, small_chunks):
+    solver, targets, expected = stated
+    before = children()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        pool.submit(os.getpid).result()
+        (victim,) = children() - before
+        os.kill(victim, signal.SIGKILL)
+        with pytest.warns(RuntimeWarning, match=r"the executor is broken .*executor=lambda: ProcessPoolExecutor\(\)"):
+            found = ts.solve_many(solver, executor=pool, target=targets)
+        assert "interrupted" in found.counts and not found.answers.begun.any()
+        assert "0 of 120 problems solved" in str(found)
+        with pytest.raises(ProblemError, match="the executor is broken"):
+            list(ts.solve_many(solver, executor=pool, target=targets, as_completed=True))
+
+
+class Stumbling(Executor):
+    """What `fails`, of its number and its chunk, fails."""
+
+    def __init__(self, fails):
+        self.given, self.fails = 0, fails
+
+    def submit(self, work, /, chunk):
+        self.given += 1
+        future: Future = Future()
+        if self.fails(self.given, chunk):
+            future.set_exception(OSError("the cable was pulled"))
+        else:
+            future.set_result(work(chunk))
+        return future
+
+
+def test_chunks_that_fail_go_out_again(stated, small_chunks):
+    solver, targets, expected = stated
+    assert_same(ts.solve_many(solver, executor=Stumbling(lambda given, _: given % 5 == 2), target=targets), expected)
+    with pytest.raises(ProblemError, match="problems 0 to 1 failed 4 times, the last time with OSError: the cable was"):
+        ts.solve_many(solver, executor=Stumbling(lambda given, _: True), target=targets)
+    crashing = Stumbling(lambda _, chunk: chunk.first <= 40 < chunk.first + chunk.rows.count)
+    with pytest.warns(RuntimeWarning, match="failed 4 times.*; they are not begun"):
+        found = ts.solve_many(solver, executor=crashing, target=targets)
+    begun = found.answers.begun
+    assert not begun[40] and begun[-1] and begun.sum() > 60
+    assert (found.answers.z[begun] == expected.answers.z[begun]).all()
+
+
+def test_a_worker_asks_for_a_solver_once(stated):
+    solver, targets, expected = stated
+    shipped = []
+
+    class Elsewhere(Stumbling):
+        def submit(self, work, /, chunk):
+            if chunk.packed is None and not shipped:
+                worker._SOLVERS.clear()  # as in a process of its own
+            shipped.extend([chunk.first] if chunk.packed is not None else [])
+            return super().submit(work, chunk)
+
+    assert_same(ts.solve_many(solver, executor=Elsewhere(lambda given, _: False), target=targets), expected)
+    assert 1 <= len(shipped) <= many_executor.FIRST_OUT and next(iter(worker._SOLVERS.values())) is not solver
+    for i in range(2 * worker.KEPT):
+        worker.keep(f"another {i}", solver)
+    assert len(worker._SOLVERS) == worker.KEPT
+
+
+KILLED = (
+    STATEMENT
+    + """
+import os, signal, sys
+from trisweep.ocp.many import executor
+executor.CHUNK_SECONDS = 0.005
+come = ts.solve_many(solver, target=targets, resume=sys.argv[1], as_completed=True)
+for _ in range(5):
+    next(come)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+)
+
+
+def test_a_run_that_was_killed_goes_on(stated, tmp_path, monkeypatch, small_chunks):
+    solver, targets, expected = stated
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], timeout=120)
+    assert ended.returncode == -signal.SIGKILL
+    kept = [[int(part) for part in path.stem.split("-")] for path in tmp_path.glob("*.npz")]
+    there = {i for first, last in kept for i in range(first, last + 1)}
+    assert len(kept) >= 5 and len(there) < len(targets)
+    solved = []
+
+    def counted(chunk):
+        solved.extend(range(chunk.first, chunk.first + chunk.rows.count))
+        return worker.work(chunk)
+
+    monkeypatch.setattr(many_executor, "work", counted)
+    assert_same(ts.solve_many(solver, target=targets, resume=tmp_path), expected)
+    assert sorted([*there, *solved]) == list(range(len(targets)))
+    solved.clear()
+    whole = ts.solve_many(solver, target=targets, resume=tmp_path)
+    assert_same(whole, expected)
+    assert not solved and whole[2].solved
+
+
+def test_a_folder_of_another_batch_is_refused_and_a_damaged_file_solved_again(stated, tmp_path, small_chunks):
+    solver, targets, expected = stated
+    ts.solve_many(solver, target=targets, resume=tmp_path / "sweep")
+    with pytest.raises(ProblemError, match="has the answers of another batch"):
+        ts.solve_many(solver, target=targets + 1e-9, resume=tmp_path / "sweep")
+    with pytest.raises(ProblemError, match="has the answers of another batch"):
+        ts.solve_many(solver, target=targets, resume=tmp_path / "sweep", settings=ts.Settings(tolerance=1e-6))
+    damaged = min((tmp_path / "sweep").glob("*.npz"))
+    damaged.write_bytes(damaged.read_bytes()[:-40])
+    with pytest.warns(RuntimeWarning, match="is not solutions of many problems.*it is solved again"):
+        assert_same(ts.solve_many(solver, target=targets, resume=tmp_path / "sweep"), expected)
+    expected.save(tmp_path / "other.npz")
+    with pytest.raises(ProblemError, match=r"which has files but no batch.json, expected an empty folder"):
+        ts.solve_many(solver, target=targets, resume=tmp_path)
+    with pytest.raises(ProblemError, match="which is no folder of a batch"):
+        ts.solve_many(solver, target=targets, resume=tmp_path / "other.npz")
+
+
+def test_misuse_gets_a_sentence(stated):
+    solver, targets, _ = stated
+    for given, match in (
+        ({"executor": 3}, r"executor is a int, expected something with submit\(...\)"),
+        ({"executor": lambda: 3}, r"executor gives a int, expected one with submit\(...\)"),
+        ({"threads": 0}, "threads is 0, expected a whole number from 1 on"),
+        ({"settings": 3}, "settings is 3, expected Settings"),
+        ({"resume": 3}, "resume: path is 3, expected a path"),
+        ({"target": [*targets, np.nan]}, "'target' of problem 120 has an entry that is not finite"),
+        ({"target": [[1, 2], [3, 4]]}, r"'target' has shape \(2, 2\), expected \(problems, 1\)"),
+    ):
+        with pytest.raises(ProblemError, match=match):
+            ts.solve_many(solver, **{"target": targets, **given})
+    with pytest.raises(ProblemError, match="solver is a Problem, expected what build"):
+        ts.solve_many(Problem(steps=3), target=targets)
+
+
+def test_dask(stated, small_chunks):
+    distributed = pytest.importorskip("distributed", reason="Dask (pip install distributed) is not here")
+    solver, targets, expected = stated
+    quiet = {"dashboard_address": None, "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor()
+        assert_same(ts.solve_many(solver, executor=executor, target=targets), expected)
+        victim, found = min(client.run(os.getpid).values()), {}
+        for numbers, solutions in ts.solve_many(solver, executor=executor, target=targets, as_completed=True):
+            if not found:
+                os.kill(victim, signal.SIGKILL)
+            found |= dict(zip(numbers, solutions.answers.z))
+    assert all((found[i] == expected.answers.z[i]).all() for i in range(len(targets)))
+
+
+MPI = (
+    STATEMENT
+    + """
+if __name__ == "__main__":
+    import sys
+    from mpi4py.futures import MPIPoolExecutor
+    with MPIPoolExecutor() as pool:
+        ts.solve_many(solver, executor=pool, target=targets).save(sys.argv[1])
+"""
+)
+
+
+def test_mpi(stated, tmp_path):
+    pytest.importorskip("mpi4py.futures", reason="mpi4py (pip install mpi4py mpich) is not here")
+    launcher = Path(sys.executable).with_name("mpiexec")
+    if not launcher.exists():
+        pytest.skip("there is no mpiexec beside Python (pip install mpich)")
+    solver, targets, expected = stated
+    script, out = tmp_path / "sweep.py", tmp_path / "sweep.npz"
+    script.write_text(MPI)
+    command = [launcher, "-n", "3", sys.executable, "-m", "mpi4py.futures", script, out]
+    subprocess.run(
+        command, check=True, timeout=240, env=os.environ | {"PATH": f"{launcher.parent}:{os.environ['PATH']}"}
+    )
+    assert_same(Solutions.load(out, solver), expected)

@@ -9,7 +9,6 @@ A free duration stays in seconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import replace
 
 import casadi as ca
@@ -26,7 +25,8 @@ def rescaled(problem: Problem, kind: str, scale: float) -> Problem:
     """A problem of one phase, without states on manifolds, in other units."""
     if problem.links or any(state.manifold.units for state in problem.states):
         raise ValueError(f"rescaled: '{problem.name}' has phases or manifolds, expected one phase of vectors")
-    made = copy(problem)
+    made = object.__new__(type(problem))  # a copy has symbols of its own: here they stay
+    made.__dict__.update(problem.__dict__)
     if kind == "variables":
         in_old = _substitution([*problem.states, *problem.controls], scale)
         made.states, made.controls = (

@@ -226,7 +226,7 @@ class Solution:
             raise ProblemError(
                 "check: this solution comes from a file, expected one from a solver; solve again with it as guess"
             )
-        return self.solver.plain_conditions.measure(self.point, self.limit_vectors).residual
+        return self.solver.plain_conditions.residual(self.point, self.limit_vectors)
 
     def __repr__(self) -> str:
         return f"<Solution: {self.status}, objective {self.objective:.9g}, {self.statistics.iterations} iterations>"

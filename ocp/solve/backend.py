@@ -11,7 +11,7 @@ import numpy as np
 from ..answer.iteration import Iteration
 from ..answer.status import Status
 from ..stages.limit_vectors import LimitVectors
-from .kkt import Conditions, Point
+from .kkt import Measured, Point
 from .settings import Settings
 
 Watcher = Callable[[Iteration], bool]  # sees every iteration; true asks for an end
@@ -51,17 +51,19 @@ class Outcome:
 
 
 class Backend(Protocol):
-    """Ready to solve one problem. conditions: the judge, by the functions that this back end has. code: what was made
-    of the statement, for one like it in another process, where it pickles; None: it is to be made anew there.
+    """Ready to solve one problem. code: what was made of the statement, for one like it in another process, where it
+    pickles; None: it is to be made anew there.
     """
-
-    conditions: Conditions
 
     @property
     def code(self) -> Any: ...
 
     def run(self, request: Request) -> Outcome:
         """Solve."""
+        ...
+
+    def judge(self, point: Point, limits: LimitVectors) -> Measured:
+        """The KKT conditions at a point, computed again apart from the solve."""
         ...
 
     def renew(self) -> None:

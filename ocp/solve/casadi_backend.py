@@ -14,10 +14,11 @@ import numpy as np
 from ...errors import ProblemError
 from ..answer.status import Status
 from ..stages.layout import Layout
+from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request
-from .kkt import Conditions, Point, plain_evaluator
+from .kkt import Conditions, Measured, Point
 from .nonlinear_program import assemble
 from .settings import Settings
 
@@ -49,7 +50,7 @@ class CasadiBackend:
         if name == "fatrop" and transcription.fixed:
             raise ProblemError("build: the backend 'fatrop' takes no start(...), constrain states at the start instead")
         self.name, self.transcription = name, transcription
-        self.conditions = Conditions(transcription, layout, [plain_evaluator(block) for block in transcription.blocks])
+        self.conditions = Conditions(transcription, layout)
         self.program = program = assemble(transcription, layout)
         # FATROP wants (x, u) of every stage.
         sizes = zip(transcription.at_z, transcription.nu, transcription.nx)
@@ -78,6 +79,10 @@ class CasadiBackend:
             equality = [kind is not Kind.INEQUALITY for kind in self.program.kinds]
             options |= {"structure_detection": "auto", "equality": equality}
         return ca.nlpsol("rival", self.name, self._nlp, options)
+
+    def judge(self, point: Point, limits: LimitVectors) -> Measured:
+        """By CasADi alone."""
+        return self.conditions.measure(point, limits)
 
     def renew(self) -> None:
         """Nothing: CasADi's functions keep no state between calls."""

@@ -1,18 +1,17 @@
-"""The KKT conditions of a problem at a point, recomputed apart from the solver.
+"""The KKT conditions of a problem at a point, computed apart from the solver, by CasADi alone.
 
     minimise f(z)   with   l <= g(z) <= h : y   and   zl <= z <= zh : w        (vectors as in `layout`)
-    stationarity    f'(z) + g'(z)' y + w = 0
+    stationarity    f'(z) + g'(z)' y + w = 0                 H = f'' + y g''
     complementarity y, w > 0 only on an upper limit, < 0 only on a lower one
 
 Everything is in the units of the statement, and a second time relative to the size of the terms that are summed there,
-at this very point: of a row |g'(z)| |z| + |g(z) - g'(z) z|, of a slope |f'(z)| + |g'(z)|' |y| + |w|, at least 1.
-Nothing that a solver chose has a part in it. The functions come from an evaluator: the solver's machine code, quick
-enough to judge every solve, or CasADi alone, in which compiler, `adjoint` and core have no part.
+at this very point: native/src/ocp/judge.hpp states the rule and judges the core's answers by it. Here the same is
+computed by another way, in which compiler, `adjoint` and core have no part: for `Solution.check()`, for the answers of
+other solvers, and to judge the judge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -25,23 +24,10 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import CONSTRAINTS, Kind
 
-
-class Sample(NamedTuple):
-    """A block's functions on its stages, a row a stage: their rows, and the gradient of the rows' weighted sum.
-
-    Of both, the size of the terms that were summed.
-    """
-
-    rows: np.ndarray
-    slope: np.ndarray
-    row_sizes: np.ndarray
-    slope_sizes: np.ndarray
-
-
-# the inputs of a block and a weight for each of its rows, a row a stage
-Evaluator = Callable[[list[np.ndarray], np.ndarray], Sample]
-
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
+SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
+ROUNDED = 1e-5  # share of the cost below which its slopes are rounding
+NO_COST = 1e-12  # the least scale of a cost that has slopes
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,75 +79,182 @@ class Measured:
     relative: Residual
 
 
-class Conditions:
-    """The conditions of one problem by one evaluator a block."""
+class Sums(NamedTuple):
+    """f, the rows g and the gradient of f + y'g."""
 
-    def __init__(self, transcription: Transcription, layout: Layout, evaluators: list[Evaluator]):
-        self.transcription, self.layout, self.evaluators = transcription, layout, evaluators
+    objective: float
+    rows: np.ndarray
+    slope: np.ndarray
+
+
+class Sizes(NamedTuple):
+    """Of the terms that are summed: of rows, of rows where every variable is as large as anywhere, of slopes; C."""
+
+    rows: np.ndarray
+    row_reaches: np.ndarray
+    slopes: np.ndarray
+    cost: float
+
+
+class Sampled(NamedTuple):
+    """What CasADi says of a block, a row a stage; slopes of the cost apart."""
+
+    rows: np.ndarray
+    slope: np.ndarray
+    along: np.ndarray
+    row_sizes: np.ndarray
+    row_reaches: np.ndarray
+    slope_sizes: np.ndarray
+    cost_slope: np.ndarray
+    curvature: np.ndarray
+    jacobian: np.ndarray
+
+
+def measured_at(
+    transcription: Transcription, layout: Layout, point: Point, limits: LimitVectors, sums: Sums, relative: Residual
+) -> Measured:
+    """What follows from the sums at a point. relative: as a judge has it."""
+    g = sums.rows
+    with np.errstate(invalid="ignore"):
+        stationarity = np.abs(sums.slope + point.w)
+        stationarity[transcription.fixed_z] = 0.0  # what is given has no condition to meet
+        outside_g = _outside(g, limits.y_lower, limits.y_upper)
+        outside_z = _outside(point.z, limits.z_lower, limits.z_upper)
+        loose = layout.kind(Kind.INEQUALITY)
+        gaps = np.concatenate([
+            _gap(g[loose], point.y[loose], limits.y_lower[loose], limits.y_upper[loose]),
+            _gap(point.z, point.w, limits.z_lower, limits.z_upper),
+        ])  # fmt: skip
+        # the distance counts as 1 at most, also where there is no limit
+        complementarity = np.abs(np.concatenate([point.y[loose], point.w])) * np.minimum(gaps, 1.0)
+    residual = _largest_of(layout, stationarity, outside_g, outside_z, complementarity)
+    return Measured(sums.objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative)
+
+
+class Conditions:
+    """The conditions of one problem."""
+
+    def __init__(self, transcription: Transcription, layout: Layout):
+        self.transcription, self.layout = transcription, layout
         self.blocks = transcription.blocks
         at, nu, nx = transcription.at_z, transcription.nu, transcription.nx
         later = range(1, transcription.stages)
         self.x_places = np.concatenate([np.zeros(0, int), *(at[k] + nu[k] + np.arange(nx[k]) for k in later)])
         self.places = [block_places(transcription, block) for block in self.blocks]
+        self._sums: dict[int, ca.Function] = {}
+        self._sizes: dict[int, ca.Function] = {}
+
+    def residual(self, point: Point, limits: LimitVectors) -> Residual:
+        """How far a point is from the conditions; NaN where a function is not finite."""
+        unknown = Residual(*[np.nan] * len(fields(Residual)))
+        return measured_at(self.transcription, self.layout, point, limits, self.sums(point), unknown).residual
 
     def measure(self, point: Point, limits: LimitVectors) -> Measured:
-        """The conditions at a point; NaN where a function is not finite."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return self._measure(point, limits)
+        """The conditions at a point, also relative to the terms; NaN where a function is not finite."""
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            sums = self.sums(point)
+            relative = self._relative(point, limits, sums)
+            return measured_at(self.transcription, self.layout, point, limits, sums, relative)
 
-    def _measure(self, point: Point, limits: LimitVectors) -> Measured:
-        objective, total = self._evaluate(point)
-        g, size_g, size_z = total.rows, _at_least_1(total.row_sizes), _at_least_1(point.z)
-        stationarity = np.abs(total.slope + point.w)
-        stationarity[self.transcription.fixed_z] = 0.0  # what is given has no condition to meet
-        of_z, of_y = (limits.z_lower, limits.z_upper), (limits.y_lower, limits.y_upper)
-        outside_g, outside_z = _outside(g, *of_y), _outside(point.z, *of_z)
-        loose = self.layout.kind(Kind.INEQUALITY)
-        of_loose = limits.y_lower[loose], limits.y_upper[loose]
-        of_rows = _complementarity(g[loose], point.y[loose], *of_loose)
-        of_bounds = _complementarity(point.z, point.w, *of_z)
-        complementarity = np.concatenate([of_rows, of_bounds])
-        gaps = np.concatenate([
-            _gap(g[loose], point.y[loose], *of_loose) / size_g[loose], _gap(point.z, point.w, *of_z) / size_z
-        ])  # fmt: skip
-
-        def largest(slope: np.ndarray, rows: np.ndarray, bounds: np.ndarray, products: np.ndarray) -> Residual:
-            of_kind = [_largest(rows[self.layout.kind(kind)]) for kind in CONSTRAINTS]
-            return Residual(*[_largest(slope), *of_kind, _largest(bounds), _largest(products)])
-
-        residual = largest(stationarity, outside_g, outside_z, complementarity)
-        relative = largest(
-            stationarity / _at_least_1(total.slope_sizes + np.abs(point.w)),
-            outside_g / size_g,
-            outside_z / size_z,
-            # a value right on its limit is complementary whatever presses it there
-            np.minimum(complementarity / max(1.0, abs(objective)), gaps),
-        )
-        return Measured(objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative)
-
-    def _evaluate(self, point: Point) -> tuple[float, Sample]:
-        """f; g and the gradient of f + y'g, with the size of their terms."""
-        z, later = point.z, slice(len(self.x_places))
-        objective = 0.0
-        g, slope = np.zeros(self.layout.size_y), np.zeros_like(z)
-        size_g, size_slope = np.zeros_like(g), np.zeros_like(z)
-        for block, places, evaluate in zip(self.blocks, self.places, self.evaluators):
-            run = self.transcription.run(block)
-            weights = point.y[places]
-            if block.count(Kind.OBJECTIVE):
-                weights = np.hstack([np.ones((len(places), 1)), weights])
-            rows, gradient, row_sizes, slope_sizes = evaluate(self.inputs(block, point), weights)
-            if block.count(Kind.OBJECTIVE):
-                objective += float(rows[:, 0].sum())
-                rows, row_sizes = rows[:, 1:], row_sizes[:, 1:]
-            g[places], size_g[places] = rows, row_sizes
-            slope[run] += gradient.ravel()
-            size_slope[run] += slope_sizes.ravel()
-        g[later] -= z[self.x_places]
-        size_g[later] += np.abs(z[self.x_places])
+    def sums(self, point: Point) -> Sums:
+        """f, g, and the slopes of f + y'g."""
+        objective, later = 0.0, slice(len(self.x_places))
+        g, slope = np.zeros(self.layout.size_y), np.zeros_like(point.z)
+        for i, block in enumerate(self.blocks):
+            if i not in self._sums:
+                self._sums[i] = _sums_of(block)
+            rows, gradient = self._call(self._sums[i], i, point)
+            objective += float(rows[:, : block.count(Kind.OBJECTIVE)].sum())
+            g[self.places[i]] = rows[:, block.count(Kind.OBJECTIVE) :]
+            slope[self.transcription.run(block)] += gradient.ravel()
+        g[later] -= point.z[self.x_places]
         slope[self.x_places] -= point.y[later]
+        return Sums(objective, g, slope)
+
+    def _call(self, function: ca.Function, i: int, point: Point, *more: np.ndarray) -> list[np.ndarray]:
+        """A function of a block's inputs, weights, and rows of further inputs, on all its stages."""
+        weights = point.y[self.places[i]]
+        if self.blocks[i].count(Kind.OBJECTIVE):
+            weights = np.hstack([np.ones((len(weights), 1)), weights])
+        given = [*self.inputs(self.blocks[i], point), weights, *more]
+        given = [np.broadcast_to(part, (len(weights), part.shape[1])) for part in given]
+        answers = [function(*each) for each in zip(*given)]
+        return [np.array([np.array(answer[j]).ravel() for answer in answers]) for j in range(function.n_out())]
+
+    # --- relative to the terms
+
+    def _relative(self, point: Point, limits: LimitVectors, sums: Sums) -> Residual:
+        largest, reach, size_z = self._reaches(point.z)
+        sizes = self._measure_sizes(point, sums, size_z, reach, largest)
+        g, y, w = sums.rows, point.y, point.w
+        error = _outside(g, limits.y_lower, limits.y_upper)
+        loose, tight = self.layout.kind(Kind.INEQUALITY), slice(self.layout.kind(Kind.INEQUALITY).start)
+        allowed = np.full(len(g), np.inf)
+        pressing = (y != 0.0) & (error != 0.0)
+        allowed[pressing] = sizes.cost / np.abs(y[pressing])
+        size_g = np.maximum(sizes.rows, np.minimum(SMALL * sizes.row_reaches, allowed))
+        size_g[loose] = np.maximum(sizes.rows, sizes.row_reaches)[loose]
+        assert tight.stop == loose.start
+        slope = np.abs(sums.slope + w)
+        slope[self.transcription.fixed_z] = 0.0
+        products = np.concatenate([
+            _pressing(g[loose], y[loose], limits.y_lower[loose], limits.y_upper[loose], size_g[loose], sizes.cost),
+            _pressing(point.z, w, limits.z_lower, limits.z_upper, reach, sizes.cost),
+        ])  # fmt: skip
+        return _largest_of(
+            self.layout, _share(slope, sizes.slopes), _share(error, size_g),
+            _share(_outside(point.z, limits.z_lower, limits.z_upper), reach), products,
+        )  # fmt: skip
+
+    def _reaches(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Along z: the largest value of the same variable anywhere, Z, and the size of the value as a term."""
+        variables, turns = self.layout.variables, np.array(self.layout.turns, dtype=int)
+        most = np.zeros(variables.max(initial=-1) + 1)
+        np.maximum.at(most, variables, np.abs(z))
+        most[turns] = np.maximum(most[turns], 1.0)
+        size = np.where(np.isin(variables, turns), 1.0, np.abs(z))
+        return most[variables], np.maximum(most[variables], SMALL * np.abs(z).max(initial=1.0)), size
+
+    def _measure_sizes(
+        self, point: Point, sums: Sums, size_z: np.ndarray, reach: np.ndarray, largest: np.ndarray
+    ) -> Sizes:
+        size_g, reach_g, size_slope = np.zeros(self.layout.size_y), np.zeros(self.layout.size_y), np.abs(point.w)
+        cost, size, costless, later = 0.0, 0.0, True, slice(len(self.x_places))
+        curvature, matters = np.zeros(len(point.z)), np.full(len(point.z), np.inf)
+        x_of_row = self.x_places  # the rows of the dynamics come first, in the order of the states
+        for i, block in enumerate(self.blocks):
+            run, head = self.transcription.run(block), block.count(Kind.OBJECTIVE)
+            if i not in self._sizes:
+                self._sizes[i] = _sizes_of(block)
+            more = [part[run].reshape(len(self.places[i]), -1) for part in (size_z, reach)]
+            sampled = Sampled(*self._call(self._sizes[i], i, point, *more))
+            rest = np.abs(sampled.rows - sampled.along)[:, head:]
+            size_g[self.places[i]] = sampled.row_sizes[:, head:] + rest
+            reach_g[self.places[i]] = sampled.row_reaches[:, head:] + rest
+            size_slope[run] += sampled.slope_sizes.ravel()
+            cost += float(np.sum(np.abs(sampled.cost_slope) * more[0]))
+            size += float(np.abs(sampled.rows[:, :head]).sum())
+            costless &= not sampled.cost_slope.any()
+            curvature[run] += sampled.curvature.ravel()
+            slopes = sampled.jacobian.reshape(len(rest), -1, sampled.rows.shape[1])[:, :, head:]
+            size_rows = size_g[self.places[i]]
+            entered = block.count(Kind.DYNAMICS)
+            size_rows[:, :entered] += size_z[x_of_row[self.places[i][:, :entered]]]
+            with_row = np.where(slopes > 0, size_rows[:, None, :] / np.where(slopes > 0, slopes, 1.0), np.inf)
+            matters[run] = np.minimum(matters[run], with_row.min(axis=2, initial=np.inf).ravel())
+            entries = x_of_row[self.places[i][:, :entered]].ravel()
+            matters[entries] = np.minimum(matters[entries], size_rows[:, :entered].ravel())
+        size_g[later] += size_z[self.x_places]
+        reach_g[later] += reach[self.x_places]
         size_slope[self.x_places] += np.abs(point.y[later])
-        return objective, Sample(g, slope, size_g, size_slope)
+        if costless:
+            return Sizes(size_g, reach_g, np.maximum(size_slope, 1.0), 1.0)
+        steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
+        natural = np.zeros(self.layout.variables.max(initial=-1) + 1)
+        np.maximum.at(natural, self.layout.variables, np.where(np.isfinite(matters), matters, 0.0))
+        bent = float((curvature * (SMALL * natural[self.layout.variables]) ** 2).max(initial=0.0))
+        least = max(SMALL * steepest, ROUNDED * size, bent)
+        return Sizes(size_g, reach_g, np.maximum(size_slope, least / reach), max(cost, least))
 
     def inputs(self, block: Block, point: Point) -> list[np.ndarray]:
         """The inputs of a block's functions, a row a stage; the shared parameters are one row."""
@@ -192,29 +285,26 @@ def doubt(measured: Measured, tolerance: float) -> str:
     return ""
 
 
-def plain_evaluator(block: Block) -> Evaluator:
-    """A block's rows and slopes by CasADi alone: its derivatives, its evaluation."""
+def _sums_of(block: Block) -> ca.Function:
+    """(inputs of a block, weights of its rows) -> rows, slope of their weighted sum."""
+    rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
+    weights = ca.SX.sym("weight", rows.numel())
+    slope = ca.densify(ca.jtimes(rows, z, weights, True))
+    return ca.Function("sums", [*block.inputs, weights], [rows, slope])
+
+
+def _sizes_of(block: Block) -> ca.Function:
+    """(inputs, weights, sizes of z, reaches of z) -> what `Sampled` says."""
     rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
     weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
-    slope = ca.densify(ca.mtimes(jacobian.T, weights))
-    slopes, along = ca.fabs(jacobian), ca.mtimes(jacobian, z)
-    sizes = [ca.densify(part) for part in (along, slopes @ ca.fabs(z), slopes.T @ ca.fabs(weights))]
-    function = ca.Function("rows_and_slope", [*block.inputs, weights], [rows, slope, *sizes])
-
-    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
-        inputs = [np.broadcast_to(part, (len(weights), part.shape[1])) for part in inputs]
-        samples = [function(*each) for each in zip(*inputs, weights)]
-        rows, slope, along, size, slope_sizes = (
-            np.array([np.array(sample[i]).ravel() for sample in samples]) for i in range(5)
-        )
-        return Sample(rows, slope, row_sizes_of(rows, along, size), slope_sizes)
-
-    return evaluate
-
-
-def row_sizes_of(rows: np.ndarray, along: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Of rows whose linear terms add up to `along` and have these sizes: with what is left, as one more term."""
-    return sizes + np.abs(rows - along)
+    size, reach = ca.SX.sym("size", z.numel()), ca.SX.sym("reach", z.numel())
+    slope, slopes = ca.mtimes(jacobian.T, weights), ca.fabs(jacobian)
+    curvature = ca.fabs(ca.hessian(ca.dot(rows, weights), z)[0])
+    sums = [slope, ca.mtimes(jacobian, z), slopes @ size, slopes @ reach]
+    cost = jacobian[: block.count(Kind.OBJECTIVE), :]
+    sums += [slopes.T @ ca.fabs(weights) + curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
+    given = [*block.inputs, weights, size, reach]
+    return ca.Function("sizes", given, [rows, *(ca.densify(part) for part in sums)])
 
 
 def _outside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -229,13 +319,25 @@ def _gap(value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np
     return np.maximum(np.where(multiplier > 0, upper - value, value - lower), 0.0)
 
 
-def _complementarity(value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """|multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none."""
-    return np.abs(multiplier) * np.minimum(_gap(value, multiplier, lower, upper), 1.0)
+def _pressing(
+    value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np.ndarray, size: np.ndarray, cost: float
+) -> np.ndarray:
+    """The product of multiplier and gap, relative to the cost; a value right on its limit is complementary."""
+    gap, pressure = _gap(value, multiplier, lower, upper), np.abs(multiplier)
+    products = np.minimum(pressure * np.minimum(gap, size) / cost, gap / np.where(size > 0, size, np.inf))
+    return np.where((pressure == 0) | (gap == 0), 0.0, products)
 
 
-def _at_least_1(entries: np.ndarray) -> np.ndarray:
-    return np.maximum(np.abs(entries), 1.0)
+def _share(error: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Nothing is off by nothing, whatever its size."""
+    return np.where(error == 0.0, 0.0, error / np.where(error == 0.0, 1.0, size))
+
+
+def _largest_of(
+    layout: Layout, slope: np.ndarray, rows: np.ndarray, bounds: np.ndarray, products: np.ndarray
+) -> Residual:
+    of_kind = [_largest(rows[layout.kind(kind)]) for kind in CONSTRAINTS]
+    return Residual(*[_largest(slope), *of_kind, _largest(bounds), _largest(products)])
 
 
 def _largest(entries: np.ndarray) -> float:

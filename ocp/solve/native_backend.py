@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request, Watcher
-from .kkt import Conditions, Evaluator, Point, Sample, row_sizes_of
+from .kkt import Measured, Point, Residual, Sums, measured_at
 from .settings import BARRIERS, Settings
 
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ class NativeBackend:
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
         self.core: Any = core.Solver(self._structure)
+        self._judge: Any = core.Judge(self._structure)
+        self._judging = Lock()
         self._idle_batches: list[Any] = []  # each for one batch at a time
-        evaluators = [stage_evaluator(*each) for each in zip(transcription.blocks, self.functions)]
-        self.conditions = Conditions(transcription, layout, evaluators)
 
     @property
     def code(self) -> Code:
@@ -62,11 +63,12 @@ class NativeBackend:
         if request.warm:
             self.core.set_multipliers(start.y, start.w)
         result = self.core.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
-        return self.outcome(result, start)
+        return self._outcome(result, start)
 
     def renew(self) -> None:
         """Let go of the core's solvers; the next solve makes another one."""
         self.core = None
+        self._judging = Lock()
         self._idle_batches = []
 
     def run_many(
@@ -85,7 +87,7 @@ class NativeBackend:
         self._idle_batches.append(batch)
         return results
 
-    def outcome(self, result: Any, start: Point) -> Outcome:
+    def _outcome(self, result: Any, start: Point) -> Outcome:
         """The core's result of a solve from `start`."""
         return Outcome(
             status=Status.named(result.status.name.replace("_", " ")),
@@ -101,6 +103,15 @@ class NativeBackend:
             records=[_iteration(record) for record in result.records],
             fault=result.fault,
         )
+
+    def judge(self, point: Point, limits: LimitVectors) -> Measured:
+        """By the core's judge: another one than that which its solvers ask, so that nobody judges himself."""
+        vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
+        with self._judging:
+            self._judge.set_bounds(*self._bounds(limits))
+            objective, rows, slopes, relative = self._judge.measure(*vectors)
+        sums = Sums(objective, rows, slopes)
+        return measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative))
 
     def _bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""
@@ -119,6 +130,7 @@ class NativeBackend:
         made.blocks = [self._core_block(*each) for each in zip(transcription.blocks, self.functions)]
         made.recentrings = self._core_recentrings()
         made.fixed = transcription.fixed
+        made.variables, made.turns = self.layout.variables.tolist(), self.layout.turns
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
 
@@ -155,36 +167,6 @@ class NativeBackend:
                 recentring.set_function(compiled.address, compiled.sizes.work)
                 made.append(recentring)
         return made
-
-
-def stage_evaluator(block: Block, functions: StageFunctions) -> Evaluator:
-    """A block's rows and slopes by the solver's machine code."""
-    at_row, at_column = (np.array(part, dtype=int) for part in functions.jacobian_places)
-    by_row = _summing(at_row, block.rows.numel())
-    by_column = _summing(at_column, sum(part.numel() for part in block.inputs[:2]))
-
-    def evaluate(inputs: list[np.ndarray], weights: np.ndarray) -> Sample:
-        rows = functions.values(inputs)
-        jacobian, _ = functions.derivatives(inputs, weights)
-        across, along = jacobian * weights[:, at_row], jacobian * np.hstack(inputs[:2])[:, at_column]
-        sizes = row_sizes_of(rows, by_row(along), by_row(np.abs(along)))
-        return Sample(rows, by_column(across), sizes, by_column(np.abs(across)))
-
-    return evaluate
-
-
-def _summing(places: np.ndarray, size: int) -> Callable[[np.ndarray], np.ndarray]:
-    """What sums the columns of an array (stages, nonzeros) to those places (stages, size)."""
-    order = np.argsort(places, kind="stable")
-    met, starts = np.unique(places[order], return_index=True)
-
-    def summed(nonzeros: np.ndarray) -> np.ndarray:
-        found = np.zeros((len(nonzeros), size))
-        if len(met):
-            found[:, met] = np.add.reduceat(nonzeros[:, order], starts, axis=1)
-        return found
-
-    return summed
 
 
 def _core_watcher(watcher: Watcher | None) -> Any:

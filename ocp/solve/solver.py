@@ -27,7 +27,7 @@ from ..statement.problem import Problem
 from .backend import Outcome, Request, Watcher
 from .backends import BACKENDS
 from .inputs import Inputs
-from .kkt import Conditions, Point, doubt, plain_evaluator
+from .kkt import Conditions, Point, doubt
 from .settings import Settings
 from .warm_start import WarmStart
 
@@ -161,18 +161,14 @@ class Solver:
     @cached_property
     def plain_conditions(self) -> Conditions:
         """The KKT conditions by CasADi alone."""
-        evaluators = [plain_evaluator(block) for block in self.transcription.blocks]
-        return Conditions(self.transcription, self.layout, evaluators)
+        return Conditions(self.transcription, self.layout)
 
     def solution(self, request: Request, outcome: Outcome) -> Solution:
         """What a back end found, judged."""
         status, point, tolerance = outcome.status, outcome.point, request.settings.tolerance
-        conditions = self.backend.conditions
-        measured = conditions.measure(point, request.limits)
-        reason = ""
-        if status is Status.SOLVED:
-            reason = doubt(measured, tolerance)
-        fault = find_fault(conditions, point, outcome.fault) if status is Status.NOT_FINITE else None
+        measured = self.backend.judge(point, request.limits)
+        reason = doubt(measured, tolerance) if status is Status.SOLVED else ""
+        fault = find_fault(self.plain_conditions, point, outcome.fault) if status is Status.NOT_FINITE else None
         if status is Status.NOT_FINITE and fault is None:
             reason = OWN_FAULT
         statistics = Statistics(

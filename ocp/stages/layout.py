@@ -90,6 +90,23 @@ class PhaseLayout:
     def size_z(self) -> int:
         return self.steps * (self.nu + self.nx) + self.chosen + self.nx
 
+    @cached_property
+    def variables(self) -> np.ndarray:
+        """Of every entry of this phase's part of z the variable it is a value of: controls, coordinates, chosen."""
+        u, x = np.arange(self.nu), self.nu + np.arange(self.nx)
+        chosen = self.nu + self.nx + np.arange(self.chosen)
+        return np.concatenate([np.tile(np.concatenate([u, x]), self.steps), chosen, x])
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Those of them that are increments of angles."""
+        found, at = [], self.nu
+        for state in self.states:
+            plain = state.manifold.plain_coordinates
+            found += [at + i for i in range(state.manifold.dimension) if i not in plain]
+            at += state.manifold.dimension
+        return found
+
     def cut(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """u (steps, nu) and coordinates x (stages, nx) of a vector along z."""
         here, end = z[self.at_z : self.at_z + self.size_z], self.steps * (self.nu + self.nx)
@@ -158,6 +175,21 @@ class Layout:
     @cached_property
     def size_z(self) -> int:
         return sum(phase.size_z for phase in self.phases)
+
+    @cached_property
+    def variables(self) -> np.ndarray:
+        """Of every entry of z the variable that it is a value of, counted from 0 over all phases."""
+        return np.concatenate([first + phase.variables for first, phase in zip(self._first_variables, self.phases)])
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The variables that are increments of angles."""
+        return [first + i for first, phase in zip(self._first_variables, self.phases) for i in phase.turns]
+
+    @property
+    def _first_variables(self) -> list[int]:
+        sizes = [phase.nu + phase.nx + phase.chosen for phase in self.phases]
+        return np.cumsum([0, *sizes[:-1]]).tolist()
 
     @cached_property
     def size_y(self) -> int:

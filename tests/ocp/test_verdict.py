@@ -70,7 +70,7 @@ def test_the_judge_takes_its_scales_from_the_answer():
         measured = solver.plain_conditions.measure(point, solution.limit_vectors)
         assert "computed again" in doubt(measured, 1e-8)
         relative.append(measured.relative)
-        by_machine = solver.backend.conditions.measure(point, solution.limit_vectors)
+        by_machine = solver.backend.judge(point, solution.limit_vectors)
         np.testing.assert_allclose(
             list(vars(by_machine.relative).values()), list(vars(measured.relative).values()), rtol=1e-6, atol=1e-12
         )

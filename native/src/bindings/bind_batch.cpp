@@ -13,21 +13,21 @@ namespace {
 
 // The answers of a batch, in the order of its problems.
 struct Results {
-    std::vector<Judged> results;
+    std::vector<Result> results;
 
     const Result& at(std::size_t i) const {
         expect(i < results.size(), "there is no answer " + std::to_string(i) + " of " + std::to_string(results.size()));
-        return results[i].result;
+        return results[i];
     }
 
     // A row a problem; NaN where it was not begun.
     template <std::vector<double> Result::* part>
     Array rows() const {
         std::size_t size = 0;
-        for (const Judged& judged : results) size = std::max(size, (judged.result.*part).size());
+        for (const Result& result : results) size = std::max(size, (result.*part).size());
         double* to;
         Array array = new_array({results.size(), size}, to);
-        for (const auto& [result, verdict] : results) {
+        for (const Result& result : results) {
             if ((result.*part).empty())
                 std::fill_n(to, size, std::numeric_limits<double>::quiet_NaN());
             else
@@ -41,7 +41,7 @@ struct Results {
     Array numbers(Read read) const {
         double* to;
         Array array = new_array({results.size()}, to);
-        for (const Judged& judged : results) *to++ = double(read(judged));
+        for (const Result& result : results) *to++ = double(read(result));
         return array;
     }
 
@@ -50,8 +50,8 @@ struct Results {
     Array table(Read read) const {
         double* to;
         Array array = new_array({results.size(), width}, to);
-        for (const Judged& judged : results) {
-            const std::array<double, width> row = read(judged.result);
+        for (const Result& result : results) {
+            const std::array<double, width> row = read(result);
             to = std::copy(row.begin(), row.end(), to);
         }
         return array;
@@ -76,11 +76,11 @@ struct Results {
     }
     Array records() const {
         std::size_t count = 0;
-        for (const Judged& judged : results) count += judged.result.records.size();
+        for (const Result& result : results) count += result.records.size();
         double* to;
         Array array = new_array({count, 12}, to);
-        for (const Judged& judged : results)
-            for (const Record& r : judged.result.records)
+        for (const Result& result : results)
+            for (const Record& r : result.records)
                 for (double number :
                      {double(r.iteration), r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu,
                       r.step, r.delta, r.alpha_primal, r.alpha_dual, double(r.trials), double(r.kind)})
@@ -170,14 +170,14 @@ void bind_batch(nb::module_& m) {
         .def("records", &Results::records, "Of each problem's iterations, one after another: the numbers of `Record`.")
         .def("record_counts", &Results::record_counts)
         .def("objectives",
-             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.objective; }); })
+             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.objective; }); })
         .def("residuals",
-             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.residual.worst(); }); })
+             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.residual.worst(); }); })
         .def("relative_residuals",
-             [](const Results& r) { return r.numbers([](const Judged& one) { return one.verdict.relative.worst(); }); })
+             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.relative.worst(); }); })
         .def("statuses", [](const Results& r) {
             std::vector<Status> all;
-            for (const Judged& judged : r.results) all.push_back(judged.result.status);
+            for (const Result& result : r.results) all.push_back(result.status);
             return all;
         });
     nb::class_<Batch>(m, "Batch", "Solves of one problem for many numbers; `Solver.solve_many` is its public face.")

@@ -84,6 +84,23 @@ Result solve(Solver& solver, const Settings& settings, nb::object callback) {
     return *result;
 }
 
+// Of z, y, w and the parameters, as in `Result`: objective, values of the rows, slopes, and the relative conditions.
+nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
+    expect(z.size() == judge.slope.size() && w.size() == z.size() && y.size() == judge.g.size(),
+           "z, y or w has another size than the problem's");
+    const Verdict said = judge.measure(z.data(), y.data(), w.data(), shared.data(), stage_parameters.data());
+    const Conditions& c = said.relative;
+    const auto array = [](const std::vector<double>& from) {
+        double* to;
+        Array made = new_array({from.size()}, to);
+        std::copy(from.begin(), from.end(), to);
+        return made;
+    };
+    return nb::make_tuple(
+        said.objective, array(judge.g), array(judge.slope),
+        nb::make_tuple(c.stationarity, c.dynamics, c.equalities, c.inequalities, c.bounds, c.complementarity));
+}
+
 // The constants of stage k: H (nz, nz), h (nz), equalities G z + g = 0, inequalities C z + c, and the edge from its parent
 // x = E z + b; z is (u, x), of the parent in the edge. Matrices by rows.
 void set_quadratic(Solver& solver, int k, Matrix H, Vector h, Matrix G, Vector g, Matrix C, Vector c, Matrix E,
@@ -144,6 +161,8 @@ void bind_structure(nb::module_& m) {
         .def_rw("parent", &Structure::parent)
         .def_rw("blocks", &Structure::blocks)
         .def_rw("fixed", &Structure::fixed)
+        .def_rw("variables", &Structure::variables)
+        .def_rw("turns", &Structure::turns)
         .def_rw("recentrings", &Structure::recentrings)
         .def_rw("shared_parameters", &Structure::shared_parameters)
         .def_rw("stage_parameters", &Structure::stage_parameters)
@@ -212,6 +231,13 @@ void bind_solver(nb::module_& m) {
     bind_structure(m);
     bind_settings(m);
     bind_result(m);
+    nb::class_<Judge>(m, "Judge", "The KKT conditions at a point; see native/src/ocp/judge.hpp.")
+        .def(nb::init<const Structure&>())
+        .def("set_bounds",
+             [](Judge& j, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
+                 j.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));
+             })
+        .def("measure", &measure);
     nb::class_<Solver>(m, "Solver", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const Structure&>())
         .def("set_parameters",

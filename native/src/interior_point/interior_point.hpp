@@ -45,7 +45,7 @@ public:
         for (;; ++iteration) {
             convergence.measure();
             const bool asked_to_end = supervisor.watch(record());
-            if (convergence.error(0.0) <= settings.tolerance)
+            if (convergence.error(0.0) <= settings.tolerance || supervisor.confirmed())
                 return !program.convex && direction.curves_down() ? Status::not_minimal : Status::solved;
             if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;

@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "judge.hpp"
 #include "solver.hpp"
 
 namespace trisweep {
@@ -24,12 +23,6 @@ struct Rows {
     std::size_t rows = 0, size = 0;
 
     std::span<const double> operator[](std::size_t i) const { return {data + (rows == 1 ? 0 : i) * size, size}; }
-};
-
-// An answer of a batch, and the judge's word on it.
-struct Judged {
-    Result result;
-    Verdict verdict;
 };
 
 // What the problems of a batch have apiece, as `Solver` takes it; no multipliers: cold starts.
@@ -50,7 +43,7 @@ public:
     Batch(const Batch&) = delete;
 
     // The answers in the order of the problems. Where the overseer ended it, the rest is "interrupted" and empty.
-    std::vector<Judged> solve(std::size_t count, const BatchInputs& inputs, Settings settings, int threads,
+    std::vector<Result> solve(std::size_t count, const BatchInputs& inputs, Settings settings, int threads,
                               Overseer& overseer) {
         const std::size_t working = std::max<std::size_t>(1, std::min<std::size_t>(threads, count));
         while (workers.size() < working) workers.push_back(std::make_unique<Worker>(structure));
@@ -72,13 +65,13 @@ private:
     // One batch under way; the lock guards what has no atomic.
     struct Run : Watcher {
         explicit Run(std::size_t count) : results(count) {
-            for (Judged& judged : results) judged.result.status = Status::interrupted;
+            for (Result& result : results) result.status = Status::interrupted;
         }
 
         bool watch(const Record&) override { return stopped.load(std::memory_order_relaxed); }
         bool interrupted() override { return stopped.load(std::memory_order_relaxed); }
 
-        std::vector<Judged> results;
+        std::vector<Result> results;
         std::atomic<std::size_t> next{0}, finished{0};
         std::atomic<bool> stopped{false};
         std::mutex lock;
@@ -89,7 +82,7 @@ private:
 
     // What a thread has to itself.
     struct Worker {
-        explicit Worker(const Structure& structure) : solver(structure), judge(structure) {}
+        explicit Worker(const Structure& structure) : solver(structure) {}
 
         void work(const BatchInputs& inputs, const Settings& settings, Run& run) {
             try {
@@ -108,18 +101,12 @@ private:
         void solve(const BatchInputs& inputs, std::size_t i, const Settings& settings, Run& run) {
             solver.set_parameters(inputs.shared[i], inputs.stage_parameters[i]);
             solver.set_bounds(inputs.z_low[i], inputs.z_high[i], inputs.c_low[i], inputs.c_high[i]);
-            judge.set_bounds(inputs.z_low[i], inputs.z_high[i], inputs.c_low[i], inputs.c_high[i]);
             solver.set_guess(inputs.z[i]);
             if (inputs.warm) solver.set_multipliers(inputs.y[i], inputs.w[i]);
-            Judged& judged = run.results[i];
-            judged.result = solver.solve(settings, run);
-            const Result& r = judged.result;
-            judged.verdict =
-                judge.measure(r.z.data(), r.y.data(), r.w.data(), inputs.shared[i].data(), r.stage_parameters.data());
+            run.results[i] = solver.solve(settings, run);
         }
 
         Solver solver;
-        Judge judge;
     };
 
     static void oversee(Run& run, std::size_t working, Overseer& overseer) {

@@ -1,45 +1,39 @@
-// The KKT conditions of a problem at a point, computed again from the compiled functions, apart from the solver, where no
-// Python is at hand: in plain vectors, in the units of the statement, by nothing that the solver chose. `ocp/solve/kkt.py` states the conditions and
-// computes the same through CasADi alone.
+// The KKT conditions of a problem at a point, computed again from the compiled functions, apart from the solver: in plain
+// vectors, in the units of the statement, by nothing that the solver chose. `ocp/solve/kkt.py` computes the same through CasADi alone.
 //
 //     minimise f(z)   with   l <= g(z) <= h : y   and   zl <= z <= zh : w        (vectors as in `Result`)
-//     stationarity    f'(z) + g'(z)' y + w = 0
+//     stationarity    f'(z) + g'(z)' y + w = 0                 H = f'' + y g''
 //     complementarity y, w > 0 only on an upper limit, < 0 only on a lower one
 //
-// and each relative to the size of the terms that are summed there: of a row |g'| |z| + |g - g' z|, of a slope
-// |f'| + |g'|' |y| + |w|, at least 1.
+// Each is measured relative to the terms that are summed there, at the point itself, so that no change of units (of the
+// cost, of a variable, of a row) changes the verdict:
+//     a row     |g'| |z| + |g - g' z|
+//     a slope   |f'| + |g'|' |y| + |w| + |H| |z|
+//     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|
+// Terms may all be zero at a solution (a motion that ends at rest at the origin). What they are small against is then
+//     Z   the largest |z| of the same variable on any stage, at least SMALL of the largest of all and of 1
+//     a row     SMALL |g'| Z, where an error of that size moves the cost by no more than the tolerance of C
+//     C         the largest of SMALL times the products of a slope's terms and its variable, of H N^2, and of ROUNDED |f|
+//     a slope   that / Z
+//     N         SMALL of the size of a variable that would be a term like the others in all its rows
+//     a limit   Z, of a row |g'| Z + |g - g' z|: it may be loosened by the tolerance everywhere
+// A cost without slopes has no scale: every point that meets the rows is a solution, and C and its slopes count as 1.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <vector>
 
 #include "structure.hpp"
+#include "verdict.hpp"
 
 namespace trisweep {
 
-// The largest entry of every condition.
-struct Conditions {
-    double stationarity = 0.0, dynamics = 0.0, equalities = 0.0, inequalities = 0.0, bounds = 0.0,
-           complementarity = 0.0;
-
-    // NaN where one is.
-    double worst() const {
-        double most = 0.0;
-        for (double each : {stationarity, dynamics, equalities, inequalities, bounds, complementarity})
-            if (!(each <= most)) most = std::isnan(most) ? most : each;
-        return most;
-    }
-};
-
-struct Verdict {
-    double objective = 0.0;
-    Conditions residual, relative;  // in the units of the statement; of the terms summed there
-};
-
 class Judge {
 public:
+    Judge(const Judge&) = delete;
     explicit Judge(const Structure& s) : structure(s) {
         const std::size_t stages = s.nx.size();
         for (std::vector<std::size_t>* places : {&at_z, &at_dynamics, &at_equality, &at_inequality})
@@ -52,15 +46,22 @@ public:
         for (std::size_t k = 0; k < stages; ++k) at_equality[k + 1] = at_equality[k] + s.equalities[k];
         at_inequality[0] = at_equality[stages];
         for (std::size_t k = 0; k < stages; ++k) at_inequality[k + 1] = at_inequality[k] + s.inequalities[k];
-        for (std::vector<double>* vector : {&slope, &slope_size}) vector->resize(at_z[stages]);
-        for (std::vector<double>* vector : {&g, &row_size}) vector->resize(at_inequality[stages]);
-        fixed.resize(at_z[stages]);
-        for (int entry : s.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
+        for (std::vector<double>* vector : {&slope, &slope_size, &reach, &matters, &curvature})
+            vector->resize(at_z[stages]);
+        for (std::vector<double>* vector : {&g, &row_size, &row_reach}) vector->resize(at_inequality[stages]);
         z_low.assign(at_z[stages], -INFINITY);
         z_high.assign(at_z[stages], INFINITY);
         const std::size_t inequalities = at_inequality[stages] - at_inequality[0];
         c_low.assign(inequalities, -INFINITY);
         c_high.assign(inequalities, INFINITY);
+        if (structure.variables.empty()) {
+            structure.variables.resize(at_z[stages]);
+            std::iota(structure.variables.begin(), structure.variables.end(), 0);
+        }
+        int variables = 0;
+        for (int variable : structure.variables) variables = std::max(variables, variable + 1);
+        largest.resize(std::size_t(variables));
+        natural.resize(std::size_t(variables));
         std::size_t rows = 0, widest = 0, jacobian = 0, hessian = 0;
         for (const Block& b : s.blocks) {
             const std::size_t count = b.count;
@@ -71,11 +72,20 @@ public:
         }
         block_rows.resize(rows);
         weights.resize(rows);
-        along.resize(2 * widest);
+        along.resize(3 * widest);
+        turned.resize(largest.size());
+        for (int turn : structure.turns) turned[std::size_t(turn)] = true;
+        fixed.resize(at_z[stages]);
+        for (int entry : structure.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
         block_jacobian.resize(jacobian);
         block_hessian.resize(hessian);
         for (const Block& b : structure.blocks) calls.emplace_back(b);
     }
+
+    // What was measured last: the rows' values, the slopes of f + y g, and the sizes that errors were compared with.
+    std::vector<double> g, slope;
+    std::vector<double> row_size, reach;  // of a row; Z of a variable
+    double cost = 1.0;                    // C
 
     void set_bounds(std::span<const double> z_lower, std::span<const double> z_upper, std::span<const double> c_lower,
                     std::span<const double> c_upper) {
@@ -85,39 +95,102 @@ public:
         std::copy(c_upper.begin(), c_upper.end(), c_high.begin());
     }
 
+    // By how much a row, or a value of z, is off; of the rows, as measured last.
+    double error_of_row(std::size_t i) const {
+        if (i < at_inequality[0]) return std::fabs(g[i]);
+        return outside(g[i], c_low[i - at_inequality[0]], c_high[i - at_inequality[0]]);
+    }
+    double error_of_bound(std::size_t i, double value) const { return outside(value, z_low[i], z_high[i]); }
+
     // NaN in a condition where a function is not finite.
     Verdict measure(const double* z, const double* y, const double* w, const double* shared,
                     const double* stage_parameters) {
-        for (std::vector<double>* vector : {&slope, &slope_size, &g, &row_size})
+        for (std::vector<double>* vector : {&slope, &slope_size, &curvature, &g, &row_size, &row_reach})
             std::fill(vector->begin(), vector->end(), 0.0);
+        std::fill(matters.begin(), matters.end(), INFINITY);
         Verdict verdict;
+        measure_reach(z);
+        cost_terms = cost_size = 0.0;
+        costless = true;
         for (const Block& block : structure.blocks) verdict.objective += add(block, z, y, shared, stage_parameters);
         subtract_children(z, y);
-        const double objective = std::max(1.0, std::fabs(verdict.objective));
+        measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
-            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), slope_size[i] + std::fabs(w[i]), verdict,
+            const double size = slope_size[i] + std::fabs(w[i]);
+            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]),
+                 costless ? std::max(size, 1.0) : std::max(size, least_cost / reach[i]), verdict,
                  &Conditions::stationarity);
-            note(outside(z[i], z_low[i], z_high[i]), std::fabs(z[i]), verdict, &Conditions::bounds);
-            complement(z[i], w[i], z_low[i], z_high[i], std::fabs(z[i]), objective, verdict);
+            note(outside(z[i], z_low[i], z_high[i]), reach[i], verdict, &Conditions::bounds);
+            complement(z[i], w[i], z_low[i], z_high[i], reach[i], verdict);
         }
         const std::size_t equalities = at_equality[0], inequalities = at_inequality[0];
-        for (std::size_t i = 0; i < inequalities; ++i)
+        for (std::size_t i = 0; i < inequalities; ++i) {
+            row_size[i] = size_of_row(i, std::fabs(g[i]), y[i]);
             note(std::fabs(g[i]), row_size[i], verdict,
                  i < equalities ? &Conditions::dynamics : &Conditions::equalities);
+        }
         for (std::size_t i = inequalities; i < g.size(); ++i) {
             const double low = c_low[i - inequalities], high = c_high[i - inequalities];
+            row_size[i] = std::max(row_size[i], row_reach[i]);
             note(outside(g[i], low, high), row_size[i], verdict, &Conditions::inequalities);
-            complement(g[i], y[i], low, high, row_size[i], objective, verdict);
+            complement(g[i], y[i], low, high, row_size[i], verdict);
         }
         return verdict;
     }
 
 private:
+    static constexpr double SMALL = 1e-4;
+    static constexpr double ROUNDED = 1e-5;   // of |f|: the tolerance of that is rounding
+    static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
+
+    // Z of every variable: increments of turns count as 1 rad, as they are about the point itself.
+    void measure_reach(const double* z) {
+        std::fill(largest.begin(), largest.end(), 0.0);
+        double most = 1.0;
+        for (std::size_t i = 0; i < reach.size(); ++i) {
+            double& size = largest[std::size_t(structure.variables[i])];
+            raise(size, std::fabs(z[i]));
+            raise(most, std::fabs(z[i]));
+        }
+        for (std::size_t variable = 0; variable < largest.size(); ++variable)
+            if (turned[variable]) raise(largest[variable], 1.0);
+        for (std::size_t i = 0; i < reach.size(); ++i)
+            reach[i] = std::max(largest[std::size_t(structure.variables[i])], SMALL * most);
+    }
+
+    // The size of a variable's value as a term: its own, and of a turn 1 rad.
+    double size_of(std::size_t i, double value) const {
+        return turned[std::size_t(structure.variables[i])] ? 1.0 : std::fabs(value);
+    }
+
+    // S and C from the slopes' terms.
+    void measure_cost(const double* w) {
+        double steepest = costless ? 1.0 : NO_COST;
+        for (std::size_t i = 0; !costless && i < slope.size(); ++i)
+            raise(steepest, (slope_size[i] + std::fabs(w[i])) * largest[std::size_t(structure.variables[i])]);
+        least_cost = std::max(SMALL * steepest, ROUNDED * cost_size);
+        std::fill(natural.begin(), natural.end(), 0.0);
+        for (std::size_t i = 0; i < slope.size(); ++i)
+            if (matters[i] < INFINITY) raise(natural[std::size_t(structure.variables[i])], matters[i]);
+        for (std::size_t i = 0; i < slope.size(); ++i) {
+            const double size = SMALL * natural[std::size_t(structure.variables[i])];
+            raise(least_cost, curvature[i] * size * size);
+        }
+        cost = costless ? 1.0 : std::max(cost_terms, least_cost);
+    }
+
+    // What an error of a row is compared with: its terms, or, where that is more and the cost does not mind, SMALL of their
+    // reach.
+    double size_of_row(std::size_t i, double error, double multiplier) const {
+        const double allowed = std::fabs(multiplier) * error > 0.0 ? cost / std::fabs(multiplier) : INFINITY;
+        return std::max(row_size[i], std::min(SMALL * row_reach[i], allowed));
+    }
+
     // A block's part of rows and slopes, with the sizes of their terms; gives its part of the objective.
     double add(const Block& block, const double* z, const double* y, const double* shared,
                const double* stage_parameters) {
         const int rows = block.rows(), n = structure.nu[block.first] + structure.nx[block.first];
-        const std::size_t entries = block.jacobian_rows.size();
+        const std::size_t entries = block.jacobian_rows.size(), curvatures = block.hessian_rows.size();
         for (int k = 0; k < block.count; ++k) {
             double* weight = weights.data() + std::ptrdiff_t(k) * rows;
             if (block.objective) *weight++ = 1.0;
@@ -137,30 +210,71 @@ private:
         double objective = 0.0;
         for (int k = 0; k < block.count; ++k) {
             const double* value = block_rows.data() + std::ptrdiff_t(k) * rows;
-            if (block.objective) objective += value[0];
+            if (block.objective) objective += value[0], cost_size += std::fabs(value[0]);
             measure_slopes(block, k, here + std::ptrdiff_t(k) * n, block_jacobian.data() + k * entries);
+            measure_curvature(block, k, here + std::ptrdiff_t(k) * n, block_hessian.data() + k * curvatures);
             std::size_t r = block.objective;
             each_row(block, k, [&](std::size_t row) {
+                const double rest = std::fabs(value[r] - along[3 * r]);
                 g[row] = value[r];
-                row_size[row] = along[2 * r + 1] + std::fabs(value[r] - along[2 * r]);
+                row_size[row] = along[3 * r + 1] + rest;
+                row_reach[row] = along[3 * r + 2] + rest;
+                along[3 * r + 1] += rest;
                 ++r;
             });
+            measure_matters(block, k, z, block_jacobian.data() + k * entries);
         }
         return objective;
     }
 
-    // Slopes of the weighted sum at the k-th stage; into `along` of each row its linear terms' sum and size.
+    // Slopes of the weighted sum at the k-th stage; into `along` of each row its linear terms' sum, size and reach.
     void measure_slopes(const Block& block, int k, const double* z, const double* jacobian) {
         std::fill(along.begin(), along.end(), 0.0);
         const double* weight = weights.data() + std::ptrdiff_t(k) * block.rows();
         const std::size_t at = at_z[block.first + k];
         for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
             const int row = block.jacobian_rows[t], column = block.jacobian_columns[t];
-            const double term = jacobian[t] * z[column], across = jacobian[t] * weight[row];
-            along[2 * row] += term;
-            along[2 * row + 1] += std::fabs(term);
+            const double entry = std::fabs(jacobian[t]), across = jacobian[t] * weight[row];
+            const double size = entry * size_of(at + column, z[column]);
+            along[3 * row] += jacobian[t] * z[column];
+            along[3 * row + 1] += size;
+            along[3 * row + 2] += entry * reach[at + column];
             slope[at + column] += across;
             slope_size[at + column] += std::fabs(across);
+            if (row >= block.objective) continue;
+            cost_terms += size;
+            costless &= entry == 0.0;
+        }
+    }
+
+    // Of every variable at the k-th stage, the size at which it would be a term like the others in all rows of the block.
+    void measure_matters(const Block& block, int k, const double* z, const double* jacobian) {
+        const std::size_t at = at_z[block.first + k];
+        for (int i = 0; i < block.dynamics; ++i) {
+            const std::size_t x = at_z[block.child + k] + structure.nu[block.child + k] + i;
+            double& size = along[3 * (block.objective + i) + 1];
+            size += size_of(x, z[x]);
+            matters[x] = std::min(matters[x], size);
+        }
+        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
+            const int row = block.jacobian_rows[t];
+            if (row < block.objective || jacobian[t] == 0.0) continue;
+            double& size = matters[at + block.jacobian_columns[t]];
+            size = std::min(size, along[3 * row + 1] / std::fabs(jacobian[t]));
+        }
+    }
+
+    // |H| |z| as terms of the slopes, by the lower triangle of H.
+    void measure_curvature(const Block& block, int k, const double* z, const double* hessian) {
+        const std::size_t at = at_z[block.first + k];
+        for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
+            const int i = block.hessian_rows[t], j = block.hessian_columns[t];
+            const double entry = std::fabs(hessian[t]);
+            slope_size[at + i] += entry * size_of(at + j, z[j]);
+            if (i != j)
+                slope_size[at + j] += entry * size_of(at + i, z[i]);
+            else
+                curvature[at + i] += entry;
         }
     }
 
@@ -171,7 +285,8 @@ private:
             for (int i = 0; i < structure.nx[k]; ++i) {
                 const std::size_t x = at_z[k] + structure.nu[k] + i, row = at_dynamics[k] + i;
                 g[row] -= z[x];
-                row_size[row] += std::fabs(z[x]);
+                row_size[row] += size_of(x, z[x]);
+                row_reach[row] += reach[x];
                 slope[x] -= y[row];
                 slope_size[x] += std::fabs(y[row]);
             }
@@ -196,28 +311,35 @@ private:
         if (!(value <= most)) most = std::isnan(most) ? most : value;
     }
 
+    // Nothing is off by nothing, whatever its size.
     static void note(double error, double size, Verdict& verdict, double Conditions::* part) {
         raise(verdict.residual.*part, error);
-        raise(verdict.relative.*part, error / std::max(1.0, size));
+        raise(verdict.relative.*part, error == 0.0 ? 0.0 : error / size);
     }
 
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value
     // right on its limit is complementary whatever presses it there.
-    static void complement(double value, double multiplier, double low, double high, double size, double objective,
-                           Verdict& verdict) {
+    void complement(double value, double multiplier, double low, double high, double size, Verdict& verdict) const {
         const double gap = std::max(multiplier > 0.0 ? high - value : value - low, 0.0);
         const double product = std::fabs(multiplier) * std::min(gap, 1.0);
         raise(verdict.residual.complementarity, product);
-        raise(verdict.relative.complementarity, std::min(product / objective, gap / std::max(1.0, size)));
+        if (product == 0.0) return;
+        const double far =
+            std::min(gap, size);  // a limit that is further away than the value is large, or that is not there
+        raise(verdict.relative.complementarity, std::min(std::fabs(multiplier) * far / cost, gap / size));
     }
 
     Structure structure;
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> z_low, z_high, c_low, c_high;
-    std::vector<double> slope, slope_size, g, row_size;
-    std::vector<char> fixed;  // entries of z that are given
+    std::vector<double> slope_size, row_reach, curvature;  // terms of slopes; |g'| Z of rows; the diagonal of |H|
+    std::vector<double> largest, matters,
+        natural;  // the largest |z| of a variable; N of its entries, and of all of them
     std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;
-    std::vector<BlockCalls> calls;  // of each block
+    std::vector<BlockCalls> calls;                               // of each block
+    double cost_terms = 0.0, cost_size = 0.0, least_cost = 1.0;  // the sums of |f' z| and |f|; what C is at least
+    bool costless = false;                                       // no slope of the cost is other than zero
+    std::vector<char> turned, fixed;  // variables that are turns; entries of z that are given
 };
 
 }  // namespace trisweep

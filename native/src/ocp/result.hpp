@@ -7,6 +7,7 @@
 #include "horizon.hpp"
 #include "interior_point/record.hpp"
 #include "interior_point/status.hpp"
+#include "verdict.hpp"
 
 namespace trisweep {
 
@@ -17,6 +18,7 @@ struct Result {
     std::vector<double> y;  // multipliers of the rows: dynamics of every stage but the root, equalities, inequalities
     std::vector<double> stage_parameters;  // with the places that states on manifolds have come to
     std::vector<double> gains;    // K (nu, nx) by rows of every stage's feedback du = K dx, at the last direction
+    Verdict verdict;              // the judge's word on the point
     std::vector<Record> records;  // one an iteration
     int iterations = 0;
     double seconds = 0.0;

@@ -5,11 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "judge.hpp"
 #include "packing.hpp"
+#include "rescaling.hpp"
 #include "restoration.hpp"
 #include "result.hpp"
 #include "starting_point.hpp"
-#include "statement_error.hpp"
 #include "structure.hpp"
 
 namespace trisweep {
@@ -35,7 +36,8 @@ public:
           program(riccati, horizon, s.fixed),
           packing(program),
           start(program, packing),
-          statement_error(program),
+          judge(s),
+          rescaling(program, packing, start, judge),
           interior_point(program, *this),
           restoration(program, interior_point, *this) {
         arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
@@ -100,6 +102,7 @@ public:
     void set_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
                     std::span<const double> c_high) {
         start.set_bounds(z_low, z_high, c_low, c_high);
+        judge.set_bounds(z_low, z_high, c_low, c_high);
     }
     void set_guess(std::span<const double> z) { start.set_guess(z); }
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
@@ -109,6 +112,7 @@ public:
         settings.check();
         watcher = &caller;
         interior_point.settings = settings;
+        tolerance = settings.tolerance;
         interior_point.point.times = {};
         interior_point.iteration = 0;
         horizon.set_threads(settings.threads);
@@ -125,16 +129,21 @@ public:
             program.set_place(start_place);
             result.status = run();
         }
+        ask_judge();
         for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round)
             result.status = go_on();
         result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
-        collect();
+        finish();
         return result;
     }
 
 private:
     static constexpr int MOST_RESERVED = 100000;  // records
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
+    static constexpr double SLACK =
+        3.0;  // within which two computations of an error are the same; the caller's own is larger
+    static constexpr double CLEARLY = 0.1;            // of the tolerance: nothing is left to be done
+    static constexpr double LEAST_TOLERANCE = 1e-18;  // of the scaled problem
     static constexpr double MUCH_STEEPER = 0.01,
                             STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
 
@@ -146,17 +155,39 @@ private:
 
     static bool failed(Status status) { return status == Status::infeasible || status == Status::stalled; }
 
-    bool holds() {
-        return statement_error.holds(interior_point.point, interior_point.convergence.residual,
-                                     interior_point.settings.tolerance);
+    // The judge's word on the point as it is now.
+    void ask_judge() {
+        collect_point();
+        if (judged_by_caller()) return;
+        result.verdict = judge.measure(result.z.data(), result.y.data(), result.w.data(), horizon.parameters,
+                                       result.stage_parameters.data());
     }
 
-    // From a solution of the scaled problem that is none of the statement.
+    // Of constants without functions, which the judge cannot ask.
+    bool judged_by_caller() const { return horizon.blocks.empty(); }
+
+    bool holds() const { return result.verdict.relative.worst() <= SLACK * tolerance; }
+
+    // From a solution of the scaled problem that is none of the statement: until the judge agrees. Where that does not come
+    // about, the point is no worse for it, but nothing is proven of the problem.
     Status go_on() {
-        scaled_anew = true;
-        statement_error.rescale(interior_point.point);
+        scaled_anew = asks_judge = true;
+        interior_point.settings.tolerance =
+            std::max(LEAST_TOLERANCE, interior_point.settings.tolerance *
+                                          rescaling.run(interior_point.point, result, SLACK * tolerance));
         interior_point.convergence.forgiving = false;
-        return interior_point.run();
+        Status status = interior_point.point.evaluate() ? interior_point.run() : Status::not_finite;
+        asks_judge = false;
+        ask_judge();
+        const bool cut =
+            status == Status::iteration_limit || status == Status::time_limit || status == Status::interrupted;
+        return cut || status == Status::solved ? status : holds() ? Status::solved : Status::stalled;
+    }
+
+    bool confirmed() override {
+        if (!asks_judge) return false;
+        ask_judge();
+        return result.verdict.relative.worst() <= CLEARLY * tolerance;
     }
 
     Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
@@ -184,7 +215,7 @@ private:
         return status == Status::restored && scale_anew(MUCH_STEEPER) ? Status::outgrown : status;
     }
 
-    void collect() {
+    void collect_point() {
         const Iterate& point = interior_point.point;
         const double f = horizon.objective_scale;
         for (std::size_t i = 0; i < packing.z.size(); ++i) {
@@ -197,13 +228,16 @@ private:
             result.y[i] = point.y[at] * horizon.row_scale[at] / f;
         }
         std::copy_n(horizon.stage_parameters, horizon.stage_parameter_count, result.stage_parameters.begin());
+    }
+
+    void finish() {
         double* K = result.gains.data();
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             riccati.gain(int(k), K);
             K += riccati.stages[k].nu * riccati.stages[k].nx;
         }
         result.iterations = interior_point.iteration;
-        result.times = point.times;
+        result.times = interior_point.point.times;
         result.fault = horizon.fault;
     }
 
@@ -212,14 +246,16 @@ private:
     OptimalControl program;
     Packing packing;
     StartingPoint start;
-    StatementError statement_error;
+    Judge judge;
+    Rescaling rescaling;
     InteriorPoint interior_point;
     Restoration restoration;
     Watcher* watcher = nullptr;  // of the solve that runs
     Result result;
     Arena arena;
     double* start_place;
-    bool scaled_anew = false;
+    double tolerance = 0.0;  // of the statement's conditions
+    bool scaled_anew = false, asks_judge = false;
 };
 
 }  // namespace trisweep

@@ -17,7 +17,7 @@ public:
     StartingPoint(OptimalControl& program, const Packing& packing) : program(program), packing(packing) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
-            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w}) *vector = a.vector(n);
+            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room}) *vector = a.vector(n);
             y = a.vector(this->program.size_y);
         });
     }
@@ -47,6 +47,21 @@ public:
         packing.unpack("multipliers of inequalities", rows.last(packing.c.size()), packing.c, w);
     }
 
+    // Less room beyond the limits of entry i of v: the tolerance, of something of this size. The point stays inside.
+    void limit_room(int i, double size, Iterate& point) {
+        const int slack = i - program.at_slack();
+        const double d = slack < 0 ? 1.0 : program.horizon.inequality_scale[slack];
+        room[i] = std::min(room[i], tolerance * size);
+        if (program.lower.there[i] != 0.0) {
+            program.lower.bound[i] = d * low[i] - room[i];
+            point.v[i] = std::max(point.v[i], d * low[i] - 0.5 * room[i]);
+        }
+        if (program.upper.there[i] != 0.0) {
+            program.upper.bound[i] = d * high[i] + room[i];
+            point.v[i] = std::min(point.v[i], d * high[i] + 0.5 * room[i]);
+        }
+    }
+
     // Bring an interior point here: its f and r are then known. `scaled`: the problem is scaled already. False where a number
     // is not finite.
     bool prepare(InteriorPoint& interior_point, bool scaled) {
@@ -57,7 +72,8 @@ public:
         program.set_bounds(low, high);
         push_inside(program, push, 0, point.v);
         if (!scaled && !scale(point)) return false;
-        scale_bounds(settings.tolerance);
+        tolerance = settings.tolerance;
+        scale_bounds();
         if (!set_slacks(point, push)) return false;
         if (settings.warm_start && program.convex) return prepare_nearby(point, settings.tolerance);
         if (settings.warm_start) {
@@ -116,7 +132,7 @@ private:
 
     // With room of the tolerance beyond every bound, more where that is near the rounding of the bound: an equality may hold a
     // variable right on it (Sec. 3.5 there).
-    void scale_bounds(double tolerance) {
+    void scale_bounds() {
         std::copy_n(low, program.size_v, scaled_low);
         std::copy_n(high, program.size_v, scaled_high);
         for (int i = 0; i < program.horizon.size_c; ++i) {
@@ -124,8 +140,11 @@ private:
             scaled_high[program.at_slack() + i] *= program.horizon.inequality_scale[i];
         }
         for (int i = 0; i < program.size_v; ++i) {
-            scaled_low[i] -= tolerance * std::max(1.0, LARGE_BOUND * std::fabs(scaled_low[i]));
-            scaled_high[i] += tolerance * std::max(1.0, LARGE_BOUND * std::fabs(scaled_high[i]));
+            room[i] = tolerance;
+            for (const double bound : {scaled_low[i], scaled_high[i]})
+                if (!std::isinf(bound)) room[i] = std::max(room[i], tolerance * LARGE_BOUND * std::fabs(bound));
+            scaled_low[i] -= room[i];
+            scaled_high[i] += room[i];
         }
         program.set_bounds(scaled_low, scaled_high);
     }
@@ -165,6 +184,7 @@ private:
     Arena arena;
     double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
     double *scaled_low, *scaled_high;
+    double tolerance = 0.0, *room;  // beyond the scaled bounds
 };
 
 }  // namespace trisweep

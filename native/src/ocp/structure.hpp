@@ -12,7 +12,10 @@ struct Structure {
     std::vector<int> nx, nu, equalities, inequalities, parent;
     std::vector<Block> blocks;
     std::vector<Recentring> recentrings;
-    std::vector<int> fixed;                           // entries of the root's state that stay where the guess has them
+    std::vector<int> fixed;  // entries of the root's state that stay where the guess has them
+    // Of every entry of z, as in `Result`, the variable whose value it is on its stage, counted from 0; empty: each is one of
+    // its own. `turns`: variables that are increments of an angle from where the state is.
+    std::vector<int> variables, turns;
     int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
     bool quadratic = false;                           // objective quadratic, rows affine, on all stages
 };

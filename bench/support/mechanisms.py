@@ -68,6 +68,7 @@ def ladder(rungs: int) -> tuple[Model, list[Constraint]]:
 
 
 FEET = {
+    "hyq": ("lf_foot", "rf_foot", "lh_foot", "rh_foot"),
     "go1": ("FR_foot", "FL_foot", "RR_foot", "RL_foot"),
     "talos": ("leg_left_6_link", "leg_right_6_link"),
     "g1": ("left_ankle_roll_link", "right_ankle_roll_link"),

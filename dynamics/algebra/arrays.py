@@ -194,6 +194,14 @@ def where(condition: Truth, yes: Array | float, no: Array | float) -> Array:
     return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
 
 
+def at_least(x: Array, low: float) -> Array:
+    return ca.fmax(x, low) if is_symbolic(x) else np.maximum(x, low)
+
+
+def at_most(x: Array, high: float) -> Array:
+    return ca.fmin(x, high) if is_symbolic(x) else np.minimum(x, high)
+
+
 def nonzero(x: Array) -> Array:
     """x, or the smallest normal number where x is zero."""
     return where(x == 0, np.finfo(float).tiny, x)

@@ -2,36 +2,37 @@
 
 Arguments are as at the model's own methods, (n,) for one state, or (count, n) for a batch, in which an argument (n,)
 or (1, n) stands for all states; results have the leading axis `count` then. A batch runs its states as lanes of
-vector instructions.
+vector instructions. `out` takes arrays for the results, so that nothing is allocated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, overload
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ModelError
-from ...forks import no_fork
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
 from ..forward_problem import ForwardProblem
-from ..joints.joints import UNIT_TOLERANCE
 from ..methods import PROXIMAL, choose, delassus_matrix, expression
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
+from . import slopes
+from .machine_code import Expression, MachineCode
 
 if TYPE_CHECKING:
-    from ...native import CompiledFunction
     from ..model import Model
-    from .compiled_proximal import Code
+    from .compiled_proximal import ProximalCode
 
-Key: TypeAlias = tuple[object, ...]
+Push: TypeAlias = Mapping[str, ArrayLike] | None
 
-# Results in the symbols of the arguments.
-Expression: TypeAlias = Callable[..., Sequence[Array]]
+# The slopes of a vector by (q, v, tau) or (q, v, a), the first in increments of the configuration.
+Slopes: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+# Constraints are told apart by what they say; so many objects are remembered by name of the object.
+REMEMBERED = 256
 
 
 class Compiled:
@@ -39,8 +40,9 @@ class Compiled:
 
     def __init__(self, model: Model):
         self.model = model
-        self.proximal: dict[Key, Code] = {}
-        self._functions: dict[Key, tuple[CompiledFunction, list[tuple[int, int]]]] = {}
+        self.proximal: dict[Hashable, ProximalCode] = {}
+        self._codes: dict[Hashable, MachineCode] = {}
+        self._recent: dict[Hashable, MachineCode | ProximalCode] = {}
 
     @overload
     def forward_dynamics(
@@ -50,7 +52,8 @@ class Compiled:
         tau: ArrayLike,
         constraints: Sequence[Constraint],
         method: str | None = None,
-        external: Mapping[str, ArrayLike] | None = None,
+        external: Push = None,
+        out: Any = None,
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]: ...
     @overload
     def forward_dynamics(
@@ -60,7 +63,8 @@ class Compiled:
         tau: ArrayLike,
         constraints: tuple[()] = (),
         method: str | None = None,
-        external: Mapping[str, ArrayLike] | None = None,
+        external: Push = None,
+        out: Any = None,
     ) -> np.ndarray: ...
     def forward_dynamics(
         self,
@@ -69,25 +73,78 @@ class Compiled:
         tau: ArrayLike,
         constraints: Sequence[Constraint] = (),
         method: str | None = None,
-        external: Mapping[str, ArrayLike] | None = None,
+        external: Push = None,
+        out: Any = None,
     ) -> np.ndarray | tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Accelerations (nv,) or (count, nv); with constraints also a tuple of their forces.
 
         The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
         """
-        held, pushes = listed(constraints), dict(external or {})
+        code = self._forward(constraints, method, external)
+        found = code(out, q, v, tau, *external.values()) if external else code(out, q, v, tau)
+        return (found[0], found[1:]) if constraints else found
+
+    def _forward(self, constraints: Sequence[Constraint], method: str | None, external: Push) -> Any:
+        """The code for these constraints, by a method, with forces on these links."""
+        links = tuple(external) if external else ()
+        try:
+            key = (tuple(constraints), method, links)
+            code = self._recent.get(key)
+        except TypeError:
+            key, code = (listed(constraints), method, links), None
+        return code or self._remember(key, self._new_forward(*key))
+
+    def _remember(self, key: Hashable, code: MachineCode | ProximalCode) -> MachineCode | ProximalCode:
+        if len(self._recent) >= REMEMBERED:
+            self._recent.clear()
+        self._recent[key] = code
+        return code
+
+    def _new_forward(
+        self, constraints: tuple[Constraint, ...], method: str | None, links: tuple[str, ...]
+    ) -> MachineCode | ProximalCode:
+        held = listed(constraints)
         name = choose(self.model, held)[0] if method is None else method
         if held and name in PROXIMAL:
-            return self.proximal_dynamics(q, v, tau, held, name, external=external)[:2]
+            return self._proximal(held, name, DEFAULT, links)
 
         def sweep(q: ca.SX, v: ca.SX, tau: ca.SX, *forces: ca.SX) -> list[Array]:
-            bodies = self.model.on_bodies(dict(zip(pushes, forces)))
+            bodies = self.model.on_bodies(dict(zip(links, forces)))
             a, found = expression(ForwardProblem(self.model, q, v, tau, held, bodies), method)
             return [a, *found]
 
-        key = ("forward_dynamics", tuple(row.key for row in held), method, tuple(pushes))
-        a, *forces = self._call(key, sweep, {"q": q, "v": v, "tau": tau}, pushes)
-        return (a, tuple(forces)) if held else a
+        key = ("forward_dynamics", tuple(row.key for row in held), method, links)
+        return self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links)
+
+    def forward_dynamics_slopes(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Sequence[Constraint] = (), out: Any = None
+    ) -> Slopes | tuple[Slopes, Slopes]:
+        """The accelerations' slopes by q, v and tau, (nv, nv) each or (count, nv, nv), exact, by the adjoint method;
+        with constraints also those of all their forces, stacked, (m, nv) each.
+
+        Slopes by q are by increments of the configuration, as `integrate` takes them: (q, d) -> q + d.
+        """
+        key = ("forward_dynamics_slopes", tuple(constraints))
+        code = self._recent.get(key)
+        if code is None:
+            held = listed(constraints)
+            full = ("forward_dynamics_slopes", tuple(row.key for row in held))
+            code = self._codes.get(full) or self._code(
+                full, ("q", "v", "tau"), lambda q, v, tau: slopes.of_forward_dynamics(self.model, q, v, tau, held)
+            )
+            self._remember(key, code)
+        found: Any = code(out, q, v, tau)
+        return (found[:3], found[3:]) if constraints else found
+
+    def inverse_dynamics_slopes(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Any = None) -> Slopes:
+        """The joint forces' slopes by q, v and a, (nv, nv) each or (count, nv, nv); the last is the mass matrix."""
+        code = self._codes.get("inverse_dynamics_slopes") or self._code(
+            "inverse_dynamics_slopes",
+            ("q", "v", "a"),
+            lambda q, v, a: slopes.of_inverse_dynamics(self.model, q, v, a),
+        )
+        found: Slopes = code(out, q, v, a)
+        return found
 
     def proximal_dynamics(
         self,
@@ -98,124 +155,97 @@ class Compiled:
         method: str | None = None,
         settings: Proximal | None = None,
         forces: Sequence[ArrayLike] | None = None,
-        external: Mapping[str, ArrayLike] | None = None,
+        external: Push = None,
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
         """Accelerations (nv,) or (count, nv), the constraints' forces, and a report, whose entries are (count,) for a
         batch. See `Model.proximal_dynamics`.
         """
-        from .compiled_proximal import proximal_dynamics
-
-        if not constraints:
+        held = listed(constraints)
+        if not held:
             a = self.forward_dynamics(q, v, tau, external=external)
             return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
         pushes = dict(external or {})
-        state = self.arguments({"q": q, "v": v, "tau": tau}, pushes)
-        return proximal_dynamics(self, state, tuple(pushes), listed(constraints), method, settings or DEFAULT, forces)
+        code = self._proximal(held, method, settings or DEFAULT, tuple(pushes))
+        return code.report((q, v, tau, *pushes.values()), forces)
+
+    def _proximal(
+        self, constraints: tuple[Constraint, ...], method: str | None, settings: Proximal, links: tuple[str, ...]
+    ) -> ProximalCode:
+        from .compiled_proximal import ProximalCode
+
+        key = (tuple(row.key for row in constraints), method, settings, links)
+        if key not in self.proximal:
+            self.proximal[key] = ProximalCode(self.model, constraints, method, settings, links)
+        return self.proximal[key]
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Mapping[str, ArrayLike] | None = None
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Push = None, out: Any = None
     ) -> np.ndarray:
         """Joint forces (nv,) or (count, nv). See `Model.inverse_dynamics`."""
-        pushes = dict(external or {})
+        code = self._codes.get(("inverse_dynamics", *external) if external else "inverse_dynamics")
+        code = code or self._inverse(tuple(external or ()))
+        return code(out, q, v, a, *external.values()) if external else code(out, q, v, a)
 
+    def _inverse(self, links: tuple[str, ...]) -> MachineCode:
         def sweep(q: ca.SX, v: ca.SX, a: ca.SX, *forces: ca.SX) -> list[Array]:
-            return [self.model.inverse_dynamics(q, v, a, dict(zip(pushes, forces)))]
+            return [self.model.inverse_dynamics(q, v, a, dict(zip(links, forces)))]
 
-        return self._call(("inverse_dynamics", tuple(pushes)), sweep, {"q": q, "v": v, "a": a}, pushes)[0]
+        key = ("inverse_dynamics", *links) if links else "inverse_dynamics"
+        return self._code(key, ("q", "v", "a"), sweep, links)
 
-    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, out: Any = None) -> np.ndarray:
         """M (nv, nv) or (count, nv, nv)."""
-        return self._call(("mass_matrix",), lambda q: [self.model.mass_matrix(q)], {"q": q})[0]
+        code = self._codes.get("mass_matrix") or self._code(
+            "mass_matrix", ("q",), lambda q: [self.model.mass_matrix(q)]
+        )
+        return code(out, q)
 
-    def inverse_mass_matrix(self, q: ArrayLike) -> np.ndarray:
+    def inverse_mass_matrix(self, q: ArrayLike, out: Any = None) -> np.ndarray:
         """M^-1 (nv, nv) or (count, nv, nv)."""
-        return self._call(("inverse_mass_matrix",), lambda q: [self.model.inverse_mass_matrix(q)], {"q": q})[0]
+        code = self._codes.get("inverse_mass_matrix") or self._code(
+            "inverse_mass_matrix", ("q",), lambda q: [self.model.inverse_mass_matrix(q)]
+        )
+        return code(out, q)
 
-    def delassus(self, q: ArrayLike, constraints: Sequence[Constraint], method: str = "pv-osim") -> np.ndarray:
+    def delassus(
+        self, q: ArrayLike, constraints: Sequence[Constraint], method: str = "pv-osim", out: Any = None
+    ) -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
         held = listed(constraints)
         key = ("delassus", tuple(row.key for row in held), method)
-        return self._call(key, lambda q: [delassus_matrix(self.model, q, held, method)], {"q": q})[0]
+        code = self._codes.get(key) or self._code(key, ("q",), lambda q: [delassus_matrix(self.model, q, held, method)])
+        return code(out, q)
 
-    def link_pose(self, q: ArrayLike, link: str) -> tuple[np.ndarray, np.ndarray]:
+    def link_pose(self, q: ArrayLike, link: str, out: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (3, 3) and position (3,) of a link in the world, or (count, ...) of them."""
-        R, p = self._call(("link_pose", link), lambda q: self.model.link_pose(q, link), {"q": q})
-        return R, p
-
-    def link_jacobian(self, q: ArrayLike, link: str) -> np.ndarray:
-        """J (6, nv) or (count, 6, nv)."""
-        return self._call(("link_jacobian", link), lambda q: [self.model.link_jacobian(q, link)], {"q": q})[0]
-
-    def batch(self, key: Key, expression: Expression, rows: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The results (count, m) of an expression for rows (count, n) of its arguments, or (1, n) for all."""
-        found = self._function(key, expression, [row.shape[-1] for row in rows])[0].batch(*rows)
-        return (found,) if isinstance(found, np.ndarray) else found
-
-    def _function(
-        self, key: Key, expression: Expression, sizes: Sequence[int]
-    ) -> tuple[CompiledFunction, list[tuple[int, int]]]:
-        """The machine code of an expression of columns of these sizes, and the shapes of its results."""
-        if key not in self._functions:
-            from ...native import compile_function
-
-            with no_fork():
-                symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(sizes)]
-                outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
-                source = ca.Function(str(key[0]), symbols, outputs)
-                self._functions[key] = compile_function(source), [output.shape for output in outputs]
-        return self._functions[key]
-
-    def _call(
-        self,
-        key: Key,
-        expression: Expression,
-        state: Mapping[str, ArrayLike],
-        pushes: Mapping[str, ArrayLike] | None = None,
-    ) -> list[np.ndarray]:
-        arrays = self.arguments(state, pushes or {})
-        batch = any(array.ndim == 2 for array in arrays)
-        results = self.batch(key, expression, [np.atleast_2d(array) for array in arrays])
-        for result in results:
-            if not np.isfinite(result).all():
-                row = int(np.argmin(np.isfinite(result).all(axis=1)))
-                raise ModelError(
-                    f"compiled {key[0]}: state {row} gives a result that is not finite, expected a configuration at "
-                    "which the constraints are independent and every joint moves some mass, and numbers of a sensible "
-                    "size"
-                )
-        shaped = [_shaped(result, shape) for result, shape in zip(results, self._functions[key][1])]
-        return shaped if batch else [result[0] for result in shaped]
-
-    def arguments(self, state: Mapping[str, ArrayLike], pushes: Mapping[str, ArrayLike]) -> list[np.ndarray]:
-        """The user's arrays, (n,) or (count, n), checked: q, v, tau or a, and forces on links."""
-        model = self.model
-        found = [_checked(name, value, model.nq if name == "q" else model.nv) for name, value in state.items()]
-        found += [_checked(f"external force on '{link}'", push, 6) for link, push in pushes.items()]
-        self._check_units(found[0])
+        key = ("link_pose", link)
+        code = self._codes.get(key) or self._code(key, ("q",), lambda q: self.model.link_pose(q, link))
+        found: tuple[np.ndarray, np.ndarray] = code(out, q)
         return found
 
-    def _check_units(self, q: np.ndarray) -> None:
-        """Quaternions and (cos, sin) pairs of a wrong norm are refused."""
-        for joint, part in zip(self.model.joints, self.model.q_slices):
-            unit = q[..., part][..., joint.unit]
-            if unit.shape[-1]:
-                off = abs(np.linalg.norm(unit, axis=-1) - 1.0)
-                if (off > UNIT_TOLERANCE).any():
-                    row = np.atleast_2d(q)[int(np.argmax(off))][part]
-                    joint.check(row.reshape(-1, 1))
+    def link_jacobian(self, q: ArrayLike, link: str, out: Any = None) -> np.ndarray:
+        """J (6, nv) or (count, 6, nv)."""
+        key = ("link_jacobian", link)
+        code = self._codes.get(key) or self._code(key, ("q",), lambda q: [self.model.link_jacobian(q, link)])
+        return code(out, q)
 
+    def batch(
+        self, key: tuple[object, ...], expression: Expression, rows: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, ...]:
+        """The results (count, m) of an expression of one's own for rows (count, n) of its arguments, or (1, n)
+        for all.
+        """
+        if key not in self._codes:
+            sizes = {f"argument {k}": row.shape[-1] for k, row in enumerate(rows)}
+            self._codes[key] = MachineCode(self.model, str(key[0]), sizes, expression)
+        return self._codes[key].rows_of(*rows)
 
-def _checked(name: str, value: ArrayLike, size: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.ndim not in (1, 2) or array.shape[-1] != size:
-        raise ModelError(f"{name} has shape {array.shape}, expected ({size},) or (count, {size})")
-    if not np.isfinite(array).all():
-        raise ModelError(f"{name} has an entry that is not finite, expected numbers")
-    return array
-
-
-def _shaped(result: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Rows of column-major entries as (count, n), or (count, n, m) for a matrix."""
-    if shape[1] == 1:
-        return result
-    return result.reshape(len(result), shape[1], shape[0]).transpose(0, 2, 1)
+    def _code(
+        self, key: Hashable, arguments: Sequence[str], expression: Expression, links: Sequence[str] = ()
+    ) -> MachineCode:
+        """New machine code for an expression of these arguments and of forces on links."""
+        name = key if isinstance(key, str) else str(key[0])  # type: ignore[index]
+        sizes = {each: self.model.nq if each == "q" else self.model.nv for each in arguments}
+        pushes = {f"external force on '{link}'": 6 for link in links}
+        self._codes[key] = MachineCode(self.model, name, sizes | pushes, expression)
+        return self._codes[key]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -22,12 +23,12 @@ from ..forward_problem import ForwardProblem
 from ..methods import DEFAULT_PROXIMAL, PROXIMAL, named
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
-from ..proximal.factorization import Factorization
 from ..proximal.iteration import Iterate, run
 from ..proximal.settings import NUMERIC, Proximal, ProximalReport
+from .machine_code import Expression, MachineCode, checked, put
 
 if TYPE_CHECKING:
-    from .compiled import Compiled, Expression
+    from ..model import Model
 
 # States that are tried to find the iterations of a call, and their least and most.
 SAMPLES, FEWEST, MOST = 5, 2, 12
@@ -36,54 +37,55 @@ SAMPLES, FEWEST, MOST = 5, 2, 12
 RETRIES, AFTER = 2, 12
 
 
-def proximal_dynamics(
-    compiled: Compiled,
-    state: Sequence[np.ndarray],
-    links: tuple[str, ...],
-    constraints: tuple[Constraint, ...],
-    method: str | None,
-    settings: Proximal,
-    forces: Sequence[ArrayLike] | None,
-) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
-    """Accelerations, forces and report of one state or a batch. state: q, v, tau and the forces on `links`."""
-    key = (tuple(row.key for row in constraints), method, settings, links)
-    if key not in compiled.proximal:
-        kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
-        compiled.proximal[key] = Code(compiled, constraints, kind, settings, links)
-    code = compiled.proximal[key]
-    arrays = [*state, _stacked(constraints, forces)]
-    a, reached, iterations, residual, error = code.solve([np.atleast_2d(array) for array in arrays])
-    converged = error <= settings.tolerance
-    parts = tuple(np.split(reached, code.ends, axis=1))
-    if any(array.ndim == 2 for array in arrays):
-        return a, parts, ProximalReport(code.kind.name, code.mu, iterations, residual, error, converged)
-    numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0])
-    return a[0], tuple(part[0] for part in parts), ProximalReport(code.kind.name, code.mu, *numbers)
-
-
-class Code:
+class ProximalCode:
     """The machine code of a proximal method for one model, constraints and settings, with forces on some links."""
 
     def __init__(
         self,
-        compiled: Compiled,
+        model: Model,
         constraints: tuple[Constraint, ...],
-        kind: type[Factorization],
+        method: str | None,
         settings: Proximal,
         links: tuple[str, ...],
     ):
-        self.compiled, self.constraints, self.kind, self.settings = compiled, constraints, kind, settings
-        self.links = links
-        self.mu = settings.mu or weight(compiled.model, constraints, kind.stiffness)
-        self.ends = np.cumsum([row.size for row in constraints])[:-1]
+        self.model, self.constraints, self.settings, self.links = model, constraints, settings, links
+        self.kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
+        self.mu = settings.mu or weight(model, constraints, self.kind.stiffness)
+        ends = [0, *np.cumsum([row.size for row in constraints]).tolist()]
+        self.ends, self.slices = ends[1:-1], [slice(*pair) for pair in pairwise(ends)]
+        pushes = {f"external force on '{link}'": 6 for link in links}
+        self.arguments = {"q": model.nq, "v": model.nv, "tau": model.nv} | pushes
         self.limit = settings.iterations or NUMERIC
+        self.at_rest = np.zeros(ends[-1])
         self.first: int | None = None
+        self.codes: dict[int, MachineCode] = {}
+
+    def __call__(self, out: Any, *given: ArrayLike) -> tuple[np.ndarray, ...]:
+        """Accelerations and each constraint's forces."""
+        if self.first is not None:
+            found = self.codes[self.first].straight(None, *given, self.at_rest)
+            if found is not None and found[0].ndim == 1 and found[3][0] <= self.settings.tolerance:
+                return put(out, (found[0], *(found[2][part] for part in self.slices)))
+        a, forces, _ = self.report(given, None)
+        return put(out, (a, *forces))
+
+    def report(
+        self, given: Sequence[ArrayLike], forces: Sequence[ArrayLike] | None
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
+        """Accelerations, forces and report of one state or a batch, from forces to start from."""
+        arrays = [*checked(self.model, self.arguments, given), _stacked(self.constraints, forces)]
+        a, reached, iterations, residual, error = self.solve([np.atleast_2d(array) for array in arrays])
+        converged = error <= self.settings.tolerance
+        parts = tuple(reached[:, part] for part in self.slices)
+        if any(array.ndim == 2 for array in arrays):
+            return a, parts, ProximalReport(self.kind.name, self.mu, iterations, residual, error, converged)
+        numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0])
+        return a[0], tuple(part[0] for part in parts), ProximalReport(self.kind.name, self.mu, *numbers)
 
     def _iterate(self, q: Array, v: Array, tau: Array, pushes: Sequence[Array], forces: Sequence[Array]) -> Iterate:
         """A solve at its beginning."""
-        model = self.compiled.model
-        bodies = model.on_bodies(dict(zip(self.links, pushes)))
-        problem = ForwardProblem(model, q, v, tau, self.constraints, bodies)
+        bodies = self.model.on_bodies(dict(zip(self.links, pushes)))
+        problem = ForwardProblem(self.model, q, v, tau, self.constraints, bodies)
         return Iterate(self.kind, problem, self.mu, forces, self.settings.steps)
 
     def _needed(self, rows: list[np.ndarray]) -> int:
@@ -102,13 +104,13 @@ class Code:
         """
         self.first = self.first or self._needed(rows)
         a, reached, settled, judged = self._call(self.first, rows)
-        error, done = error_estimate(*judged[:, :5].T), self.first
+        error, done = judged[:, 0], self.first
         iterations = np.full(len(a), done)
         while done < self.limit and (late := ~(error <= self.settings.tolerance)).any():
             more = min(self.first if done <= RETRIES * self.first else AFTER, self.limit - done)
             again = [array if len(array) == 1 else array[late] for array in rows[:-1]] + [reached[late]]
             a[late], reached[late], settled[late], judged[late] = self._call(more, again)
-            error, done = error_estimate(*judged[:, :5].T), done + more
+            error, done = judged[:, 0], done + more
             iterations[late] = done
         if not (np.isfinite(a).all() and np.isfinite(reached).all()):
             state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
@@ -120,23 +122,26 @@ class Code:
             a,
             np.where((error <= self.settings.tolerance)[:, None], settled, reached),
             iterations,
-            judged[:, 5],
+            judged[:, 1],
             error,
         )
 
     def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        return self.compiled.batch(("proximal_dynamics", id(self), iterations), self._expression(iterations), rows)
+        if iterations not in self.codes:
+            sizes = self.arguments | {"forces to start from": len(self.at_rest)}
+            self.codes[iterations] = MachineCode(self.model, "proximal_dynamics", sizes, self._expression(iterations))
+        return self.codes[iterations].rows_of(*rows)
 
     def _expression(self, iterations: int) -> Expression:
         """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
 
         def expression(q: ca.SX, v: ca.SX, tau: ca.SX, *rest: ca.SX) -> list[Array]:
-            forces = ca.vertsplit(rest[-1], [0, *self.ends.tolist(), rest[-1].shape[0]])
+            forces = ca.vertsplit(rest[-1], [0, *self.ends, rest[-1].shape[0]])
             iterate = self._iterate(q, v, tau, rest[:-1], forces)
             while iterate.count < iterations:
                 iterate.advance()
             iterate.refine()
-            judged = ca.vertcat(*iterate.measures(), iterate.largest_residual())
+            judged = ca.vertcat(error_estimate(*iterate.measures()), iterate.largest_residual())
             return [iterate.a, iterate.force, iterate.settled(), judged]
 
         return expression

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from ..algebra.arrays import Array
+from ..algebra.arrays import Array, at_least, at_most, where
 
 # Of a sweep's change of the accelerations, what is rounding.
 ROUNDING = 1e-8
@@ -27,12 +25,13 @@ class Measures(NamedTuple):
     size: Array
 
 
-def error_estimate(change: np.ndarray, rr: np.ndarray, rB: np.ndarray, BB: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """An estimate of the accelerations' error, relative to the largest or to 1, from numbers of `Measures`.
+def error_estimate(change: Array, rr: Array, rB: Array, BB: Array, size: Array) -> Array:
+    """An estimate of the accelerations' error, relative to the largest or to 1, from `Measures`.
 
     The last sweep's change of the accelerations is B times their error in each eigenvector of G; b is the mean of B
     over the residual.
     """
-    significant = np.isfinite(change) & (rB > NEGLIGIBLE * rr)
-    b = np.clip(np.divide(BB, rB, out=np.full_like(rB, 0.5), where=significant), NEGLIGIBLE, 1 - ROUNDING)
-    return change / np.maximum(1.0, size) * (1 - b) / b
+    significant = rB > NEGLIGIBLE * rr
+    mean = where(significant, BB / where(significant, rB, 1.0), 0.5)
+    b = at_most(at_least(mean, NEGLIGIBLE), 1 - ROUNDING)
+    return change / at_least(size, 1.0) * (1 - b) / b

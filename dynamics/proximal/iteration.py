@@ -164,7 +164,7 @@ class Iterate:
 
     def error(self) -> float:
         """Of numbers, an estimate of the accelerations' relative error."""
-        return float(error_estimate(*(np.asarray(part) for part in self.measures())).item())
+        return float(np.asarray(error_estimate(*(np.asarray(part) for part in self.measures()))).item())
 
     def largest_residual(self) -> Array:
         """max |k - J a|, from the accelerations alone."""

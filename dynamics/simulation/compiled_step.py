@@ -68,7 +68,7 @@ class Stepper:
         if self.iterations == 1:
             return np.full(len(measures), np.inf)
         parts = measures.reshape(len(measures), -1, 5)
-        return error_estimate(*np.moveaxis(parts, 2, 0)).max(axis=1, initial=0.0)
+        return np.asarray(error_estimate(*np.moveaxis(parts, 2, 0))).max(axis=1, initial=0.0)
 
     def _compiled(self) -> CompiledFunction:
         from ...native import compile_function

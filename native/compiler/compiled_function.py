@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from ..instruction_sets import CoreObject, core
 from .driver import ENTRY
 from .engine import LoadedCode
-
-_Entry = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p
-)
 
 
 class Sizes(NamedTuple):
@@ -61,8 +57,10 @@ class CompiledFunction:
         self._inputs, self._outputs = ports
         self.sizes = Sizes(tuple(s.nonzeros for s in self._inputs), tuple(s.nonzeros for s in self._outputs), work_size)
         self.address = code.address(ENTRY)
-        self._evaluate = _Entry(self.address)
-        self._idle_memory: list[_CallMemory] = []
+        self._evaluate = self._array_call([(size, 1) for size in self.sizes.outputs])
+        plain = all(s.places is None and s.shape[1] == 1 for s in self._inputs) and bool(self._inputs)
+        dense = all(s.places is None for s in self._outputs)
+        self._one = self._array_call([s.shape for s in self._outputs]) if plain and dense else None
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(f"{s.name}[{s.nonzeros}]" for s in side) for side in (self._inputs, self._outputs))
@@ -75,6 +73,8 @@ class CompiledFunction:
         it). Each output is a dense array (rows, columns), flat if it is a column; one output comes bare,
         several as a tuple.
         """
+        if self._one is not None and (found := self._one(None, *inputs)) is not None:
+            return found
         self._check_number(inputs)
         rows = [sparsity.to_row(self.name, x) for sparsity, x in zip(self._inputs, inputs)]
         results = self._run(rows, 1)
@@ -130,6 +130,9 @@ class CompiledFunction:
             self._evaluate_rows([*paths, *rest], strides, [*(path[1:] for path in paths), *others], count)
         return *paths, *others
 
+    def _array_call(self, shapes: list[tuple[int, int]]) -> CoreObject:
+        return core.ArrayCall(self.address, self.sizes.work, self.sizes.inputs, shapes)
+
     def _check_number(self, inputs: Sequence[np.ndarray]) -> None:
         if len(inputs) != len(self._inputs):
             raise ValueError(f"function '{self.name}': got {len(inputs)} inputs, expected {len(self._inputs)}")
@@ -142,33 +145,7 @@ class CompiledFunction:
     def _evaluate_rows(
         self, rows: Sequence[np.ndarray], strides: Sequence[int], results: Sequence[np.ndarray], count: int
     ) -> None:
-        memory = self._idle_memory.pop() if self._idle_memory else _CallMemory(self.sizes)
-        for i, x in enumerate(rows):
-            memory.inputs[i] = _address(x)
-            memory.input_strides[i] = strides[i]
-        for i, y in enumerate(results):
-            memory.outputs[i] = _address(y)
-        self._evaluate(
-            memory.inputs,
-            memory.input_strides,
-            memory.outputs,
-            memory.output_strides,
-            count,
-            memory.work_address,
-        )
-        self._idle_memory.append(memory)
-
-
-class _CallMemory:
-    """The work memory and the tables of one call, kept for the next."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        self.inputs = (ctypes.c_void_p * len(sizes.inputs))()
-        self.input_strides = (ctypes.c_int64 * len(sizes.inputs))()
-        self.outputs = (ctypes.c_void_p * len(sizes.outputs))()
-        self.output_strides = (ctypes.c_int64 * len(sizes.outputs))(*sizes.outputs)
-        self.work = np.empty(sizes.work)
-        self.work_address = _address(self.work)
+        self._evaluate.rows([_address(x) for x in rows], strides, [_address(y) for y in results], count)
 
 
 def _address(x: np.ndarray) -> int:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...dynamics import Cloud, Model, Scene
+from .answer import Plan
 from .limits import Limits
 from .motion_bench import SETS, Question, questions, sphere_robot
-from .plan import Plan
 from .planner import planner
 from .trajectory import ArmMotion
 

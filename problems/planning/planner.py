@@ -24,10 +24,10 @@ from ...dynamics import Cloud, Model, Scene
 from ...dynamics.shapes.paths import find_path
 from ...errors import ProblemError
 from ...ocp import Settings, Solution
+from .answer import Attempt, Plan
 from .check import DENSITY, Check, check
 from .inverse_kinematics import ToolGoal, configurations
 from .limits import FilledLimits, Limits
-from .plan import Attempt, Plan
 from .statement import MotionProblem, motion_problem
 from .trajectory import ArmMotion, along
 

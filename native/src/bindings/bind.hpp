@@ -55,6 +55,7 @@ inline void expect(bool condition, const std::string& sentence) {
     if (!condition) throw std::invalid_argument(sentence);
 }
 
+void bind_calls(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_bodies(nb::module_& m);
 void bind_riccati(nb::module_& m);

@@ -30,6 +30,7 @@ NB_MODULE(TRISWEEP_CORE, m) {
           "processes.");
     nb::module_ kernels = m.def_submodule("kernels", "The small dense kernels, one by one, for tests.");
     trisweep::bind_kernels(kernels);
+    trisweep::bind_calls(m);
     trisweep::bind_bodies(m);
     trisweep::bind_riccati(m);
     trisweep::bind_paths(m);

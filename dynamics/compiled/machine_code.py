@@ -1,0 +1,120 @@
+"""An algorithm as machine code that is called with the user's arrays.
+
+Plain arrays go straight to the code, checked in the core (`bind_calls.cpp`) at a cost of well under a microsecond. All
+else, from lists to states that are refused, is handed to `carefully`, which takes its time and knows the sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import native
+from ...errors import ModelError
+from ...forks import no_fork
+from ...native import CoreObject, core
+from ..algebra.arrays import Array, given_numbers
+from ..joints.joints import UNIT_TOLERANCE
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+# Results in the symbols of the arguments.
+Expression: TypeAlias = Callable[..., Sequence[Array]]
+
+
+ArrayCall: CoreObject = core.ArrayCall
+
+
+class MachineCode(ArrayCall):
+    """Called with (out, *arguments): an array, or a tuple of several, which are those in `out` unless it is None.
+
+    name: of the algorithm; arguments: names and sizes of the expression's columns, the configuration first.
+    """
+
+    def __init__(self, model: Model, name: str, arguments: Mapping[str, int], expression: Expression):
+        self.model, self.name, self.arguments = model, name, dict(arguments)
+        symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(self.arguments.values())]
+        with no_fork():
+            outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
+            self.shapes = [output.shape for output in outputs]
+            self.function = code = native.compile_function(ca.Function(name, symbols, outputs))
+        sizes, unit = code.sizes, (unit_parts(model), UNIT_TOLERANCE)
+        super().__init__(code.address, sizes.work, sizes.inputs, self.shapes, True, True, *unit)
+
+    def carefully(self, out: Any, *given: ArrayLike) -> Any:
+        """The same for whatever can be made an array, and a sentence for what cannot."""
+        arrays = checked(self.model, self.arguments, given)
+        lengths = {name: len(array) for name, array in zip(self.arguments, arrays) if array.ndim == 2}
+        count = max((n for n in lengths.values() if n != 1), default=1) if all(lengths.values()) else 0
+        for name, length in lengths.items():
+            if length not in (1, count):
+                raise ModelError(f"{name} has {length} rows, expected {count} like the others, or 1")
+        several = self.rows_of(*(np.atleast_2d(array) for array in arrays))
+        for result in several:
+            if not np.isfinite(result).all():
+                row = int(np.argmin(np.isfinite(result).all(axis=1)))
+                raise ModelError(
+                    f"compiled {self.name}: state {row} gives a result that is not finite, expected a configuration at "
+                    "which the constraints are independent and every joint moves some mass, and numbers of a sensible "
+                    "size"
+                )
+        shaped = tuple(_shaped(result, shape) for result, shape in zip(several, self.shapes))
+        found = shaped if lengths else tuple(result[0] for result in shaped)
+        return put(out, found) if len(found) > 1 else put(out if out is None else (out,), found)[0]
+
+    def rows_of(self, *rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Results (count, m), whatever they are, for rows (count, n)."""
+        found = self.function.batch(*rows)
+        return found if isinstance(found, tuple) else (found,)
+
+
+def put(out: Any, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The results, in the user's arrays if there are any."""
+    if out is None:
+        return found
+    several, expected = tuple(out), [result.shape for result in found]
+    shapes = [getattr(array, "shape", None) for array in several]
+    if shapes != expected or any(array.dtype != float or not array.flags.writeable for array in several):
+        raise ModelError(f"out has shapes {shapes}, expected writable arrays of float64 with {expected}")
+    for array, result in zip(several, found):
+        np.copyto(array, result)
+    return several
+
+
+def unit_parts(model: Model) -> list[tuple[int, int]]:
+    """The parts (first, length) of a configuration that have norm 1: quaternions and (cos, sin) pairs."""
+    pairs = zip(model.joints, model.q_slices)
+    found = [(part.start + joint.unit.start, joint.unit.stop - joint.unit.start) for joint, part in pairs]
+    return [(first, length) for first, length in found if length]
+
+
+def checked(model: Model, arguments: Mapping[str, int], given: Sequence[ArrayLike]) -> list[np.ndarray]:
+    """The user's arrays, (n,) or (count, n): finite numbers, the first a configuration with units of norm 1."""
+    arrays = []
+    for (name, size), value in zip(arguments.items(), given):
+        array = given_numbers(name, value)
+        if array.ndim not in (1, 2) or array.shape[-1] != size:
+            raise ModelError(f"{name} has shape {array.shape}, expected ({size},) or (count, {size})")
+        if not np.isfinite(array).all():
+            raise ModelError(f"{name} has an entry that is not finite, expected numbers")
+        arrays.append(array)
+    for joint, part in zip(model.joints, model.q_slices):
+        unit = arrays[0][..., part][..., joint.unit]
+        if unit.size:
+            off = abs(np.linalg.norm(unit, axis=-1) - 1.0)
+            if (off > UNIT_TOLERANCE).any():
+                row = np.atleast_2d(arrays[0])[int(np.argmax(off))][part]
+                joint.check(row.reshape(-1, 1))
+    return arrays
+
+
+def _shaped(result: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Rows of column-major entries as (count, n), or (count, n, m) for a matrix."""
+    if shape[1] == 1:
+        return result
+    return result.reshape(len(result), shape[1], shape[0]).transpose(0, 2, 1)

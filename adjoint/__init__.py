@@ -9,7 +9,7 @@ from ..errors import NodeError
 from .checker import Check, check
 from .derivatives import Derivatives, Recursion
 from .expansion import Expansion, expand, solved
-from .node import ImplicitNode, implicit, nodes_of
+from .node import ImplicitNode, implicit, keep, nodes_of
 from .quadratic import lower_hessian
 from .relocation import relocate
 from .remainder import Remainder, remainder
@@ -25,6 +25,7 @@ __all__ = [
     "check",
     "expand",
     "implicit",
+    "keep",
     "lower_hessian",
     "nodes_of",
     "relocate",

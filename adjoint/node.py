@@ -1,11 +1,14 @@
 """Implicit nodes: unknowns y that stand for the solution of g(x, y) = 0, and the table that finds them in expressions.
 
-A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. It holds the nodes for as
-long as the process lives: unknowns may sit in any expression, and CasADi does not tell when the last one is gone.
+A symbol of CasADi carries nothing but its name, so the table maps each unknown to its node. Unknowns may sit in any
+expression, and CasADi does not tell when the last one is gone: so the table holds a node until somebody says that he
+keeps it (`keep`: a problem does), and from then on it lives as long as they do. Of a node that is gone the table has
+the symbols, and refuses expressions with them.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
@@ -55,7 +58,26 @@ class ImplicitNode:
         return [node for node in found if node not in members]
 
 
-_TABLE: dict[int, ImplicitNode] = {}
+class _Place:
+    """A node in the table: held here until somebody keeps it."""
+
+    def __init__(self, node: ImplicitNode):
+        self.name, self.unknowns = node.name, node.unknowns
+        self.held: ImplicitNode | None = node
+        self._known = weakref.ref(node)
+
+    @property
+    def node(self) -> ImplicitNode:
+        node = self._known()
+        if node is None:
+            raise NodeError(
+                f"node '{self.name}': whoever kept it is gone, expected its problem to live as long as expressions of "
+                f"its unknown '{self.unknowns[0]}'"
+            )
+        return node
+
+
+_TABLE: dict[int, _Place] = {}
 
 
 def implicit(
@@ -96,7 +118,7 @@ def implicit(
 
 
 def _register(node: ImplicitNode) -> None:
-    _TABLE.update(dict.fromkeys(index(node.unknowns), node))
+    _TABLE.update(dict.fromkeys(index(node.unknowns), _Place(node)))
 
 
 def _stated(solution: ca.SX) -> ca.SX:
@@ -126,10 +148,25 @@ def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:
     return ordered
 
 
+def keep(*expressions: ca.SX) -> list[ImplicitNode]:
+    """`nodes_of`, for somebody who keeps them from here on: once nobody who did is left, they go."""
+    found = nodes_of(*expressions)
+    for node in found:
+        _release(node)
+    return found
+
+
+def _release(node: ImplicitNode) -> None:
+    for key in index(node.unknowns):
+        _TABLE[key].held = None
+    for inner in node.inner:
+        _release(inner)
+
+
 def _found(*expressions: ca.SX) -> list[ImplicitNode]:
     """The nodes whose unknowns stand in the expressions, each once."""
     keys = (symbol.element_hash() for symbol in symbols(*expressions))
-    return list(dict.fromkeys(_TABLE[key] for key in keys if key in _TABLE))
+    return list(dict.fromkeys(_TABLE[key].node for key in keys if key in _TABLE))
 
 
 def _dependents(nodes: list[ImplicitNode], unknowns: ca.SX) -> list[ImplicitNode]:

@@ -22,41 +22,39 @@ import numpy as np
 from ..algebra.arrays import Array, columns, is_symbolic, pick, put, rows
 from ..constraints.ground import Demand
 from ..forward_problem import Answer, ForwardProblem
-from ..free.articulation import Articulation
+from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
 from .row_elimination import Pivots, Reflection, Shared, Taken, left_over, reflect, row_pivots, state_pivots
 
 
 def pv_early(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces."""
-    model, X, ab = problem.model, problem.move.X, problem.move.ab
-    H: list[Array] = [body.matrix for body in model.lumped]
-    f = problem.applied_forces()
+    model, X, ab, f = problem.model, problem.move.X, problem.move.ab, problem.applied_forces()
+    tree = ArticulatedTree(model, X)
     carried = Carried(problem.demands, model.size)
     pivots = pivots_of(problem)
 
     steps: dict[int, Taken | Shared] = {}
     reflections: dict[int, list[Reflection]] = {}
-    for i in reversed(range(model.size)):
-        parent, armature = model.parents[i], model.armature[model.v_slices[i]]
-        joint = Articulation(model.joints[i].axes, H[i], armature)
+    for i in tree.inward:
+        joint, armature = tree.join(i), model.armature[model.v_slices[i]]
         Z, reflections[i] = reflect(carried.rows(i), pivots[i], joint.axes)
         step = Taken if len(pivots[i]) == len(joint.axes) else Shared
         met = pick(Z, [row for row, _ in pivots[i]])
         steps[i] = step(joint, f[i], problem.joint_forces(i), armature, met, pivots[i])
-        if parent >= 0:
+        if model.parents[i] >= 0:
             H_above, f_above = steps[i].cost()
-            H[parent] = H[parent] + X[i].inertia(H_above)
-            f[parent] = f[parent] + X[i].force(f_above - H_above @ ab[i])
+            tree.hand_on(i, H_above)
+            tree.hand_force(i, f, f_above - H_above @ ab[i])
             rest = pick(Z, left_over(Z, pivots[i]))
             K = rest[:, :6]
-            carried.push(parent, i, X[i].force(K.T).T, rest[:, 6:] + K @ ab[i])
+            carried.push(model.parents[i], i, X[i].force(K.T).T, rest[:, 6:] + K @ ab[i])
 
     a: list[Array] = []
     qdd: list[Array] = []
-    for i, parent in enumerate(model.parents):
-        above = X[i].motion(base_acceleration(model) if parent < 0 else a[parent]) + ab[i]
-        joint_acceleration, acceleration, force = steps[i].roll_out(above)
+    a0 = base_acceleration(model)
+    for i in tree.outward:
+        joint_acceleration, acceleration, force = steps[i].roll_out(tree.above(i, a, ab[i], a0))
         qdd.append(joint_acceleration)
         a.append(acceleration)
         carried.resolve(i, pivots[i], reflections[i], force)

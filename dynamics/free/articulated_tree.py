@@ -9,7 +9,7 @@ Letters of Sathya 2024a: H articulated inertia, Ha what the parent feels of it, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..algebra.arrays import Array, pick, put
@@ -43,30 +43,48 @@ class ArticulatedTree:
 
     def articulate(self, i: int) -> Articulation:
         """Body i with its joint, its inertia handed on to its parent."""
-        model, parent = self.model, self.model.parents[i]
-        joint = Articulation(model.joints[i].axes, self.H[i], model.armature[model.v_slices[i]])
-        self.joints[i] = joint
-        if parent >= 0:
-            self.Ha[i] = joint.inertia()
-            self.H[parent] = self.H[parent] + self.X[i].inertia(self.Ha[i])
+        joint = self.join(i)
+        if self.model.parents[i] >= 0:
+            self.hand_on(i, joint.inertia())
         return joint
+
+    def join(self, i: int) -> Articulation:
+        """Body i, with the inertia it has by now, and its joint."""
+        model = self.model
+        self.joints[i] = Articulation(model.joints[i].axes, self.H[i], model.armature[model.v_slices[i]])
+        return self.joints[i]
+
+    def hand_on(self, i: int, Ha: Array) -> None:
+        """The parent of body i feels Ha of its inertia."""
+        parent = self.model.parents[i]
+        self.Ha[i] = Ha
+        self.H[parent] = self.H[parent] + self.X[i].inertia(Ha)
+
+    def hand_force(self, i: int, f: list[Array], force: Array) -> None:
+        """The parent of body i feels a force of it, in the body's frame, beside its own in f."""
+        parent = self.model.parents[i]
+        f[parent] = f[parent] + self.X[i].force(force)
 
     def push(self, i: int, f: list[Array], tau: Array, ab: Array) -> Array:
         """D^-1 u of body i under its force f[i], which is handed on to its parent; tau of its joint, a_b its bias."""
         joint, parent = self.joints[i], self.model.parents[i]
         u = tau + pick(f[i], joint.axes)
         if parent >= 0:
-            f[parent] = f[parent] + self.X[i].force(reaction(joint, f[i] - self.Ha[i] @ ab, u, tau))
+            self.hand_force(i, f, reaction(joint, f[i] - self.Ha[i] @ ab, u, tau))
         return joint.D.solve(u)
 
     def pull(self, i: int, a: list[Array], Du: Array, ab: Array, a0: Array) -> Array:
         """The acceleration of body i's joint for D^-1 u; its own is put behind those a of the bodies before it. a_0 is
         the world's.
         """
-        parent = self.model.parents[i]
-        qdd, acceleration = self.joints[i].accelerate(self.X[i].motion(a0 if parent < 0 else a[parent]) + ab, Du)
+        qdd, acceleration = self.joints[i].accelerate(self.above(i, a, ab, a0), Du)
         a.append(acceleration)
         return qdd
+
+    def above(self, i: int, a: Sequence[Array] | Mapping[int, Array], ab: Array, a0: Array) -> Array:
+        """a' of body i: what its parent's acceleration, or the world's, gives it, and a_b."""
+        parent = self.model.parents[i]
+        return self.X[i].motion(a0 if parent < 0 else a[parent]) + ab
 
 
 def articulate(model: Model, X: Sequence[Transform]) -> list[Articulation]:

@@ -30,11 +30,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algebra.arrays import Array, add, pick, rows, symmetric
-from ..free.articulated_tree import reaction
-from ..free.articulation import Articulation
+from ..free.articulated_tree import ArticulatedTree, reaction
 from ..free.tree_motion import base_acceleration
 from .elimination_order import order
 from .factorization import Factorization
+
+STILL = np.zeros((6, 1))  # the world, whose acceleration is in the drift of the first bodies
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,12 @@ class FarEnd:
 
 @dataclass(frozen=True)
 class Eliminated:
-    """A body that is eliminated: its joint, K S of the ends on it, P K' of the open ones, K of the closed ones, the far
-    ends, and what its parent feels of its inertia.
-    """
+    """A body that is eliminated: K S of the ends on it, P K' of the open ones, K of the closed ones, the far ends."""
 
-    joint: Articulation
     KS: dict[int, Array]
     PK: dict[int, Array]
     closed: dict[int, Array]
     far: tuple[FarEnd, ...]
-    Ha: Array
 
 
 @dataclass(frozen=True)
@@ -81,6 +78,7 @@ class LCABA(Factorization):
         self.order = [i for i, _ in order(model.parents, [[body for body, _ in row.parts] for row in held])]
         self.ends = [(c, part) for c, row in enumerate(held) for part in row.parts]
         self.joined: list[JoinedEnd] = []
+        self.tree = ArticulatedTree(model, move.X)
         self.bodies = self._eliminated()
         self.felt = {j for i, body in self.bodies.items() if body.closed for j in model.support(i)}
         a0, parts = base_acceleration(model), zip(move.ab, move.X, model.parents)
@@ -89,8 +87,7 @@ class LCABA(Factorization):
     def _eliminated(self) -> dict[int, Eliminated]:
         """The backward sweep of the inertias (eqs. 25, 30a, 30c, 30d)."""
         bodies: dict[int, Eliminated] = {}
-        H: list[Array] = [body.matrix for body in self.model.lumped]
-        K: list[dict[int, Array]] = [{} for _ in H]
+        K: list[dict[int, Array]] = [{} for _ in self.model.parents]
         C, at = Blocks(), dict[int, int]()
         for e, (c, (body, rows_of_end)) in enumerate(self.ends):
             K[body][e], at[e] = rows_of_end, body
@@ -99,13 +96,13 @@ class LCABA(Factorization):
         for i in self.order:
             self._join_crowded(i, K, C, at)
             parent, near = self.model.parents[i], list(K[i])
-            bodies[i] = gone = self._eliminate(i, H[i], K[i], C, at)
+            bodies[i] = gone = self._eliminate(i, K[i], C, at)
             beside = near if parent >= 0 else [*near, *(far.end for far in gone.far)]
             C.drop((e, d) for e in near for d in beside)
             for e in near:
                 del at[e]
             if parent >= 0:
-                H[parent] = H[parent] + self.move.X[i].inertia(gone.Ha)
+                self.tree.hand_on(i, self.tree.joints[i].inertia())
                 K[parent] |= {e: self.move.X[i].force(PK).T for e, PK in gone.PK.items()}
                 at |= dict.fromkeys(gone.PK, parent)
         return bodies
@@ -125,15 +122,15 @@ class LCABA(Factorization):
                 K[b][new], at[new] = np.eye(6), b
                 self.joined.append(JoinedEnd(i, b, new, old))
 
-    def _eliminate(self, i: int, H: Array, K: dict[int, Array], C: Blocks, at: dict[int, int]) -> Eliminated:
+    def _eliminate(self, i: int, K: dict[int, Array], C: Blocks, at: dict[int, int]) -> Eliminated:
         """A body and its joint, with what the far ends feel of it put into C."""
         far = [d for d in at if at[d] != i and any(C.has(e, d) for e in K)]
         coupled = {d: {e: C[e, d] for e in K if C.has(e, d)} for d in far}
         opened = [e for e in K if any(e in each for each in coupled.values())]
         for e, d in C.pairs(K):
             block = K[e].T @ C[e, d] @ K[d]
-            H = H + symmetric(block if e == d else block + block.T)
-        joint = Articulation(self.model.joints[i].axes, H, self.model.armature[self.model.v_slices[i]])
+            self.tree.H[i] = self.tree.H[i] + symmetric(block if e == d else block + block.T)
+        joint = self.tree.join(i)
         KS = {e: K[e][:, list(joint.axes)] for e in K}
         T = {d: add([KS[e].T @ block for e, block in each.items()]) for d, each in coupled.items()}
         L = {d: joint.D.solve(T[d]) for d in far}
@@ -144,7 +141,7 @@ class LCABA(Factorization):
         PK = {e: joint.force(K[e].T) for e in opened}
         closed = {e: K[e] for e in K if e not in PK}
         far_ends = tuple(FarEnd(d, at[d], L[d], coupled[d]) for d in far)
-        return Eliminated(joint, KS, PK, closed, far_ends, joint.inertia())
+        return Eliminated(KS, PK, closed, far_ends)
 
     def first(self, forces: Sequence[Array]) -> tuple[Array, list[Array]]:
         """Algorithm 1."""
@@ -168,20 +165,15 @@ class LCABA(Factorization):
 
     def accelerations(self, w: Array) -> Array:
         """Joint accelerations (nv, 1), by the last sweep from the root outwards."""
-        qdd: list[Array] = []
         a: list[Array] = []
-        for i, parent in enumerate(self.model.parents):
-            above = self.drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + self.drift[i]
-            joint_acceleration, acceleration = self.bodies[i].joint.accelerate(above, w[self.model.v_slices[i], :])
-            qdd.append(joint_acceleration)
-            a.append(acceleration)
-        return rows(qdd)
+        parts, drift = self.model.v_slices, self.drift
+        return rows([self.tree.pull(i, a, w[parts[i], :], drift[i], STILL) for i in self.tree.outward])
 
     def _sweeps(
         self, f: list[Array], on_ends: Sequence[Array], tau: Array, ab: Sequence[Array], drift: Sequence[Array]
     ) -> tuple[Array, list[Array]]:
         """w, and sum K a of each constraint, for forces f on the bodies and g on the ends (eqs. 29, 30b, 30e)."""
-        model, X = self.model, self.move.X
+        model, tree = self.model, self.tree
         Du: dict[int, Array] = {}
         lag: dict[tuple[int, int], Array] = {}
         g = dict(enumerate(on_ends))
@@ -189,16 +181,16 @@ class LCABA(Factorization):
             for joined in self.joined:
                 if joined.turn == i:
                     g[joined.end] = add([K.T @ g[e] for e, K in joined.old.items()])
-            body, parent, part = self.bodies[i], model.parents[i], tau[model.v_slices[i], :]
+            body, joint, part = self.bodies[i], tree.joints[i], tau[model.v_slices[i], :]
             own = add([f[i], *(K.T @ g[e] for e, K in body.closed.items())])
-            u_own = part + pick(own, body.joint.axes)
+            u_own = part + pick(own, joint.axes)
             u = add([u_own, *(body.KS[e].T @ g[e] for e in body.PK)])
-            Du[i] = body.joint.D.solve(u)
+            Du[i] = joint.D.solve(u)
             lag |= {(i, e): PK.T @ drift[i] for e, PK in body.PK.items()}
             for far in body.far:
                 g[far.end] = g[far.end] - far.L.T @ u - add([C.T @ lag[i, e] for e, C in far.C.items()])
-            if parent >= 0:
-                f[parent] = f[parent] + X[i].force(reaction(body.joint, own - body.Ha @ ab[i], u_own, part))
+            if model.parents[i] >= 0:
+                tree.hand_force(i, f, reaction(joint, own - tree.Ha[i] @ ab[i], u_own, part))
         return self._outward(Du, lag, drift)
 
     def _outward(
@@ -214,8 +206,7 @@ class LCABA(Factorization):
             for e in body.PK:
                 z[i, e] = lag[i, e] + body.KS[e] @ w[i] + (z[parent, e] if parent >= 0 else 0.0)
             if i in self.felt:
-                above = drift[i] if parent < 0 else self.move.X[i].motion(a[parent]) + drift[i]
-                a[i] = body.joint.accelerate(above, w[i])[1]
+                a[i] = self.tree.joints[i].accelerate(self.tree.above(i, a, drift[i], STILL), w[i])[1]
                 z |= {(i, e): K @ a[i] for e, K in body.closed.items()}
             for joined in reversed(self.joined):
                 if joined.body == i:

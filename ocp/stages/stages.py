@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from ...adjoint import solved
+from ...adjoint import ImplicitNode, keep, solved
 from ...cached import cached_property
 from ..statement.problem import Problem
 from ..statement.terms import Kind, Term
@@ -111,6 +111,10 @@ class Block:
     at_inequality: int = 0
     child: int = -1
     entering: Phase | None = None
+    nodes: list[ImplicitNode] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.nodes = keep(self.rows)  # an integrator may have made some
 
     def __str__(self) -> str:
         first, last = self.stages[0] - self.phase.first, self.stages[-1] - self.phase.first

@@ -14,7 +14,7 @@ from typing import Any
 
 import casadi as ca
 
-from ...adjoint import ImplicitNode, nodes_of
+from ...adjoint import keep
 from ...cached import cached_property
 from ...errors import ProblemError
 from .links import lineage
@@ -25,7 +25,7 @@ def pack(problem: Problem) -> tuple[Any, ...]:
     """What makes the problem again, as `__reduce__` has it."""
     phases = _phases(lineage(problem)[0])
     try:
-        content, expressions = _packed((phases, nodes_of(*_expressions(phases))))
+        content, expressions = _packed(phases)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ProblemError(
             f"pickle: problem '{problem.name}' rests on something that does not pickle ({error}), expected nodes whose "
@@ -85,10 +85,10 @@ class _Unpacker(pickle.Unpickler):
         return ca.SX(self._expressions[number])
 
 
-def _packed(things: tuple[list[Problem], list[ImplicitNode]]) -> tuple[bytes, str]:
+def _packed(phases: list[Problem]) -> tuple[bytes, str]:
     buffer = io.BytesIO()
     packer = _Packer(buffer)
-    packer.dump(things)
+    packer.dump(phases)
     everything = packer.expressions
     symbols = ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(ca.SX(0, 1), *everything)))
     return buffer.getvalue(), ca.Function("statement", [symbols], everything).serialize()
@@ -96,5 +96,6 @@ def _packed(things: tuple[list[Problem], list[ImplicitNode]]) -> tuple[bytes, st
 
 def _unpacked(content: bytes, expressions: str, which: int) -> Problem:
     function = ca.Function.deserialize(expressions)
-    phases, _ = _Unpacker(io.BytesIO(content), function.call(function.sx_in())).load()
+    phases = _Unpacker(io.BytesIO(content), function.call(function.sx_in())).load()
+    keep(*_expressions(phases))
     return phases[which]

@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...adjoint import nodes_of
+from ...adjoint import ImplicitNode, keep, nodes_of
 from ...errors import ProblemError
 from .expressions import own_expression
 from .integrators import METHODS
@@ -66,6 +66,7 @@ class Problem:
     links: list[Link] = field(default_factory=list, init=False, repr=False)
     follows: Problem | None = field(default=None, init=False, repr=False)
     started: list[State] = field(default_factory=list, init=False, repr=False)
+    nodes: list[ImplicitNode] = field(default_factory=list, init=False, repr=False)
     free_duration: State | None = field(default=None, init=False, repr=False)
     built: bool = field(default=False, init=False, repr=False)
 
@@ -387,8 +388,10 @@ class Problem:
             self.dynamics[name] = expression
 
     def expression(self, name: str, value: Any) -> ca.SX:
-        """A column whose symbols are all this problem's."""
-        return own_expression(name, value, self._all())
+        """A column whose symbols are all this problem's; the nodes under it are kept."""
+        found = own_expression(name, value, self._all())
+        self.nodes += [node for node in keep(found) if node not in self.nodes]
+        return found
 
     def _all(self) -> list[Variable]:
         return [*self.carried, *self.controls, *self.parameters]

@@ -1,9 +1,12 @@
 """Implicit nodes without bodies: graphs of nodes, variants of the Hessian, structure, and answers to misuse."""
 
+import gc
+import weakref
+
 import casadi as ca
 import numpy as np
 import pytest
-from trisweep.adjoint import Derivatives, NodeError, check, expand, implicit, nodes_of, solved
+from trisweep.adjoint import Derivatives, NodeError, check, expand, implicit, keep, nodes_of, solved
 
 
 def kepler(mean, eccentricity, iterations=12):
@@ -202,3 +205,30 @@ def test_a_refused_node_leaves_nothing_behind():
         implicit("wrong", y, y - x, y)
     implicit("right", y, y - x, x)
     assert [node.name for node in nodes_of(y)] == ["right"]
+
+
+def test_a_node_that_nobody_kept_stays():
+    x = ca.SX.sym("x")
+    twice = 2 * kepler(x, 0.3)
+    gc.collect()
+    assert [node.name for node in nodes_of(twice)] == ["Kepler"]
+
+
+def test_a_kept_node_lives_as_long_as_whoever_keeps_it():
+    """Chained nodes, one with an inner one; of what is gone, its symbols are refused."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    first = kepler(x, 0.3)
+    implicit("outer", y, y + kepler(0.1 * y, 0.2) - first, first)
+    one, other = keep(ca.sin(y)), keep(y)
+    gone = [weakref.ref(part) for node in one for part in (node, *node.inner)]
+    assert [part().name for part in gone] == ["Kepler", "outer", "Kepler"]
+    one.clear()
+    gc.collect()
+    assert all(part() is not None for part in gone)
+    other.clear()
+    gc.collect()
+    assert [part() for part in gone] == [None] * 3
+    with pytest.raises(NodeError, match="node 'outer': whoever kept it is gone, expected its problem to live"):
+        expand(x, y * x)
+    with pytest.raises(NodeError, match="node 'Kepler': whoever kept it is gone"):
+        solved(first)

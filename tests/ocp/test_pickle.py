@@ -1,9 +1,11 @@
 """What travels to another process: statements, solvers with their machine code, robots, solutions."""
 
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import casadi as ca
 import numpy as np
@@ -169,3 +171,21 @@ def test_a_fresh_process_without_a_cache_solves_to_the_same_bits(tmp_path):
     environment = os.environ | {"TRISWEEP_CACHE": "off"}
     subprocess.run([sys.executable, "-c", SOLVE, *files], env=environment, check=True, timeout=120)
     assert (np.load(files[1]) == solver.solve(task.guess, **task.parameters).point.z).all()
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4", "implicit midpoint"])
+def test_nodes_go_with_the_problem_and_what_was_made_of_it(integrator):
+    problem = held_links("pv", integrator)
+    solver = problem.build()
+    copy = again(problem)
+    blocks = solver.transcription.blocks
+    nodes = [node for holder in (problem, copy, *blocks) for node in holder.nodes]
+    nodes = [weakref.ref(each) for node in nodes for each in (node, *node.inner)]
+    solution = solver.solve()
+    del problem, copy, blocks, solver
+    gc.collect()
+    assert any(node() is not None for node in nodes)  # the solution has its problem
+    assert solution.solved
+    del solution
+    gc.collect()
+    assert [node() for node in nodes] == [None] * len(nodes)

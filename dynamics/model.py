@@ -24,7 +24,7 @@ from .constraints.constraint import Constraint, columns_of, listed
 from .constraints.loops import pushed_bodies
 from .delassus.pv_osim_fast import DelassusOperator
 from .forward_problem import ForwardProblem
-from .free import energy, kinematics
+from .free import energy, kinematics, momentum
 from .free.crba import crba
 from .free.rnea import rnea
 from .joints import configuration
@@ -91,6 +91,12 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
+
+    def summary(self) -> str:
+        """A table of the joints: kind, what they carry, limits and masses. `print(robot.summary())`"""
+        from .summary import summary
+
+        return summary(self)
 
     def __getstate__(self) -> dict[str, object]:
         """The data alone, for pickle and copy; machine code and what else was derived is made again."""
@@ -226,6 +232,26 @@ class Model:
     def centre_of_mass(self, q: Given) -> Array:
         """The centre of mass (3,) of all moving bodies in the world, m."""
         return flat(energy.centre_of_mass(self, self.configuration(q)))
+
+    def momentum(self, q: Given, v: Given) -> Array:
+        """Momentum (6,) about the centre of mass in the world's axes: kg m^2/s, then kg m/s."""
+        return flat(momentum.momentum(self, self.configuration(q), self.velocity(v)))
+
+    def momentum_matrix(self, q: Given) -> Array:
+        """A (6, nv) with A v the momentum: the centroidal momentum matrix."""
+        return momentum.momentum_matrix(self, self.configuration(q))
+
+    def momentum_rate(self, q: Given, v: Given, a: Given) -> Array:
+        """d momentum / dt (6,) for accelerations a: N m, then N; A a plus the drift, which is the rate for a = 0."""
+        state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
+        return flat(momentum.momentum_rate(self, *state))
+
+    def zero_moment_point(self, q: Given, v: Given, a: Given, height: float = 0.0) -> Array:
+        """The point (3,) of the plane z = height where the ground, if it alone pushed, would push with no moment about
+        the horizontal axes; within the feet, a flat ground can carry the motion.
+        """
+        state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
+        return flat(momentum.zero_moment_point(self, *state, height))
 
     def distances(self, q: Given, scene: Scene) -> Array:
         """Distances (count,), m, of the robot's moving shapes to the obstacles; `pairs(model, scene)` says whose."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..algebra.arrays import Array, pick, put, rows
-from ..algebra.spatial import axial, cross, skew
+from ..algebra.spatial import Inertia, axial, cross, skew
 from .tree_motion import TreeMotion, base_acceleration, tree_motion
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def newton_euler(
     """The backward sweep: joint forces (nv, 1) for the accelerations of the bodies."""
     f = []
     for i, body in enumerate(model.lumped):
-        alpha, linear = accelerations[i][:3, :], accelerations[i][3:, :]
-        B = skew(alpha) + move.W[i]
-        f.append(rows([axial(B @ body.J) + cross(body.h, linear), body.m * linear + B @ body.h]))
+        f.append(net_force(body, accelerations[i], move.W[i]))
         push = None if external is None else external[i]
         if push is not None:
             f[i] = f[i] - push
@@ -54,3 +52,10 @@ def newton_euler(
         if model.parents[i] >= 0:
             f[model.parents[i]] = f[model.parents[i]] + move.X[i].force(f[i])
     return rows([tau[i] for i in range(model.size)])
+
+
+def net_force(body: Inertia, acceleration: Array, W: Array) -> Array:
+    """The force (6, 1) that a body's matter needs for its acceleration (6, 1) and its spin W = w x w x."""
+    alpha, linear = acceleration[:3, :], acceleration[3:, :]
+    B = skew(alpha) + W
+    return rows([axial(B @ body.J) + cross(body.h, linear), body.m * linear + B @ body.h])

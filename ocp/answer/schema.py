@@ -6,6 +6,7 @@ import enum
 import types
 import typing
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 
@@ -18,7 +19,7 @@ def typed(kind: Any, value: Any, where: str, most: int = 2**31) -> Any:
     if is_dataclass(kind):
         return _record(kind, value, where, most)
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         return kind(*_several([hints[name] for name in kind._fields], value, where, most))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if value not in [each.value for each in kind]:
@@ -45,10 +46,13 @@ def typed(kind: Any, value: Any, where: str, most: int = 2**31) -> Any:
     return value
 
 
+_hints = cache(typing.get_type_hints)
+
+
 def _record(kind: Any, value: Any, where: str, most: int) -> Any:
     if not isinstance(value, dict):
         raise SchemaError(f"{where} is {_short(value)}, expected a record")
-    hints, wanted = typing.get_type_hints(kind), {f.name: f for f in fields(kind) if f.init}
+    hints, wanted = _hints(kind), {f.name: f for f in fields(kind) if f.init}
     for name in value:
         if name not in wanted:
             raise SchemaError(f"{where} has '{_short(name)}', which it should not")

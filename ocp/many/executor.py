@@ -34,7 +34,7 @@ from .worker import Chunk, Returned, keep, packed, work
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-CHUNK_SECONDS = 0.5
+CHUNK_SECONDS, LEAST_SECONDS = 0.5, 0.02
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
 TRIES = 4  # of a chunk
@@ -197,8 +197,9 @@ class _Run:
         """The next chunk, taken from what is left."""
         count = FIRST_CHUNK
         if self.solved:
-            count = int(CHUNK_SECONDS * self.solved / max(self.seconds, 1e-9))
-            count = min(count, -(-sum(map(len, left)) // (out + 2)))
+            rate = self.solved / max(self.seconds, 1e-9)
+            count = min(int(CHUNK_SECONDS * rate), -(-sum(map(len, left)) // (out + 2)))
+            count = max(count, int(LEAST_SECONDS * rate))
         numbers = left[0][: max(count, 1)]
         left[0] = left[0][len(numbers) :]
         if not left[0]:

@@ -19,6 +19,7 @@ from ..answer.solution import Solution
 from ..solve.inputs import Inputs
 from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout, VariableLayout
+from ..statement.variables import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,15 +236,31 @@ def _started(
     stage_parameters: np.ndarray,
 ) -> np.ndarray:
     """z with the first values in it; their anchors go into the stage parameters."""
-    if not inputs.transcription.problem.started:
-        inputs.start(start, z[0], stage_parameters[0])
-        return z
-    z = np.tile(z, (len(stage_parameters), 1)) if len(z) == 1 else z
-    given = {} if start is None else start
-    for i, (row, own) in enumerate(zip(z, stage_parameters)):
-        values = {**given, **{name: value[i] for name, value in first.items()}} if isinstance(given, Mapping) else given
-        try:
-            inputs.start(values, row, own)
-        except ProblemError as error:
-            raise ProblemError(f"solve_many: problem {i}: {str(error).removeprefix('solve: ')}") from None
+    given = {**start, **{name: value[0] for name, value in first.items()}} if isinstance(start, Mapping) else start
+    started = inputs.transcription.problem.started
+    z = np.tile(z, (len(stage_parameters), 1)) if started and len(z) == 1 else z
+    one, own = z[0].copy(), stage_parameters[0].copy()
+    try:
+        inputs.start(given, one, own)  # what is the same for all, and every check of what was given
+    except ProblemError as error:
+        raise ProblemError(f"solve_many: problem 0: {str(error).removeprefix('solve: ')}") from None
+    place = inputs.layout.phases[0]
+    at, anchor = place.nu, place.of_stages(np.arange(stage_parameters.shape[1]))[0, place.at_anchors :]
+    for v in inputs.transcription.phases[0].states:
+        coordinates, anchors = slice(at, at + v.size), anchor[: v.manifold.anchors]
+        at, anchor = at + v.size, anchor[v.manifold.anchors :]
+        if v in started:
+            z[:, coordinates], stage_parameters[:, anchors] = one[coordinates], own[anchors]
+        if v.name in first:
+            _expect_units(v, first[v.name])
+            z[:, coordinates], stage_parameters[:, anchors] = v.manifold.cut(first[v.name])
     return z
+
+
+def _expect_units(state: State, values: np.ndarray) -> None:
+    for begin, end in state.manifold.units:
+        wrong = np.flatnonzero(~(np.linalg.norm(values[:, begin:end], axis=1) > 1e-6))
+        if len(wrong):
+            kind = "quaternion" if end - begin == 4 else "pair"
+            raise ProblemError(f"solve_many: problem {wrong[0]}: '{state.name}' has zeros at entries {begin} to "
+                               f"{end - 1}, expected a unit {kind}")  # fmt: skip

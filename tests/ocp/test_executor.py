@@ -40,6 +40,7 @@ def stated():
 @pytest.fixture
 def small_chunks(monkeypatch):
     monkeypatch.setattr(many_executor, "CHUNK_SECONDS", 0.005)
+    monkeypatch.setattr(many_executor, "LEAST_SECONDS", 0.0)
 
 
 def assert_same(found, expected):
@@ -171,7 +172,7 @@ KILLED = (
     + """
 import os, signal, sys
 from trisweep.ocp.many import executor
-executor.CHUNK_SECONDS = 0.005
+executor.CHUNK_SECONDS, executor.LEAST_SECONDS = 0.005, 0.0
 come = ts.solve_many(solver, target=targets, resume=sys.argv[1], as_completed=True)
 for _ in range(5):
     next(come)

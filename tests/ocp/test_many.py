@@ -1,7 +1,10 @@
 """Many solves at once: the answers of single ones, bit by bit, whatever the threads; failures by their numbers."""
 
 import pickle
+import subprocess
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -279,6 +282,37 @@ def test_files_that_are_none(to_a_target, tmp_path):
     many[0].save(path)
     with pytest.raises(ProblemError, match="its parts are packed"):
         Solutions.load(path)
+
+
+HELD = """
+import sys
+import numpy as np
+from pathlib import Path
+from trisweep.ocp import Problem
+ocp = Problem(steps=30, step=0.1)
+x, u = ocp.state("x", 6), ocp.control("u", 6)
+target = ocp.parameter("target", 6)
+ocp.derivative(x=u)
+ocp.minimize((u - x).T @ (u - x))
+ocp.constrain("finish", x, equals=target, at="end")
+solver, targets = ocp.build(), np.random.default_rng(0).uniform(-1, 1, (150, 6))
+held = lambda: int(Path("/proc/self/statm").read_text().split()[1])
+for _ in range(4):
+    solver.solve_many(target=targets, threads=2, progress=False)
+before = held()
+for _ in range(40):
+    answers = solver.solve_many(target=targets, threads=2, progress=False)
+returned = sum(part.nbytes for part in vars(answers.answers).values())
+print((held() - before) * 4096, returned)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say what a process holds")
+def test_memory_grows_with_what_is_returned_alone():
+    """Forty batches hold no more than the answers of a few: what is let go and what threads work with is used again."""
+    said = subprocess.run([sys.executable, "-c", HELD], check=True, capture_output=True, text=True, timeout=120)
+    grown, returned = map(int, said.stdout.split())
+    assert returned > 1_000_000 and grown < 3 * returned
 
 
 def test_a_picture(to_a_target, tmp_path):

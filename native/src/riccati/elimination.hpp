@@ -163,6 +163,13 @@ public:
         unwind(eta, multipliers);
     }
 
+    // K (nu, nx) by rows of u = K x where there are no rows; overwrites the Hessian on the bench.
+    void gain(const Workbench& bench, double* K) const {
+        const int xp = n - up;
+        product_nt<false, -1>(xp, nu, nu, ZT, n, ZT + xp, n, nullptr, 0, bench.H, ld);
+        for (int i = 0; i < nu; ++i) K = std::copy_n(bench.H + std::ptrdiff_t(i) * ld, nx, K);
+    }
+
     // Weights of the rows of G that add up to nothing in any variable, from weights of the rows left over and on x.
     void conflict(const Workbench& bench, const double* left_over_weights, const double* weights_x, double* weights) {
         double* eta = bench.eta;

@@ -141,6 +141,7 @@ public:
     // K alone.
     void gain(int k, double* K) {
         Stage& s = stages[k];
+        if (s.sweep.rows == 0) return s.sweep.gain(bench, K);
         for (int j = 0; j < s.nx; ++j) {
             std::fill(gathered_h, gathered_h + s.n, 0.0);
             gathered_h[s.up + j] = 1.0;

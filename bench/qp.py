@@ -12,7 +12,7 @@ import numpy as np
 from support.machine import describe
 from support.tuned_hpipm import TunedHpipm, folder
 from trisweep.native import level
-from trisweep.riccati import QP, Limits
+from trisweep.riccati import QP, StageLimits
 from trisweep.riccati.random_problems import bounded_chain
 
 ROUNDS, EACH = 8, 6
@@ -23,7 +23,7 @@ BOUNDS = (4.0, 0.5)
 def compare():
     problems = {size: bounded_chain(*size) for size in SIZES}
     x, u = BOUNDS
-    programs = {size: QP(p.stages, Limits(-x, x, -u, u), p.initial_state) for size, p in problems.items()}
+    programs = {size: QP(p.stages, StageLimits(-x, x, -u, u), p.initial_state) for size, p in problems.items()}
     rival = TunedHpipm(problems, BOUNDS) if folder() else None
     best, theirs, exact = {}, {}, {}
     for _ in range(ROUNDS):

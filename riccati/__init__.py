@@ -10,7 +10,7 @@
 from ..errors import ProblemError
 from .factorization import Factorization, factorize
 from .problem import LQProblem, RightHandSide, Stage
-from .quadratic_program import QP, Limits, QPResidual, QPSolution
+from .quadratic_program import QP, QPResidual, QPSolution, StageLimits
 from .solution import CostToGo, Gain, LQSolution
 
 __all__ = [
@@ -20,11 +20,11 @@ __all__ = [
     "Gain",
     "LQProblem",
     "LQSolution",
-    "Limits",
     "ProblemError",
     "QPResidual",
     "QPSolution",
     "RightHandSide",
     "Stage",
+    "StageLimits",
     "factorize",
 ]

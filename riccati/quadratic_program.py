@@ -24,7 +24,7 @@ SLACK = 10.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class StageLimits:
     """Limits of one stage; a number stands for all entries, what is left out has none.
 
     x_lower, x_upper (nx,), u_lower, u_upper (nu,), and rows Cx (nc, nx), Cu (nc, nu) with lower, upper (nc,).
@@ -93,18 +93,18 @@ class _Rows:
 class QP:
     """A convex quadratic program, ready to solve again and again.
 
-    stages: as in `LQProblem`. limits: one `Limits` for all stages, or one (or None) for each.
+    stages: as in `LQProblem`. limits: one `StageLimits` for all stages, or one (or None) for each.
     initial_state: (nx,) fixes the root's state, which then has no limits; None leaves it free.
 
-    >>> from trisweep.riccati import QP, Limits, Stage
-    >>> QP([Stage(Q=[[2.0]], q=[-4.0])], Limits(x_upper=1.0)).solve().x[0].round(6)
+    >>> from trisweep.riccati import QP, StageLimits, Stage
+    >>> QP([Stage(Q=[[2.0]], q=[-4.0])], StageLimits(x_upper=1.0)).solve().x[0].round(6)
     array([1.])
     """
 
     def __init__(
         self,
         stages: Sequence[Stage],
-        limits: Limits | Sequence[Limits | None] | None = None,
+        limits: StageLimits | Sequence[StageLimits | None] | None = None,
         initial_state: ArrayLike | None = None,
     ):
         self.problem = LQProblem(stages, initial_state)
@@ -254,24 +254,24 @@ class QP:
         )
 
 
-def _check_limits(problem: LQProblem, limits: Limits | Sequence[Limits | None] | None) -> list[_Rows]:
+def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits | None] | None) -> list[_Rows]:
     stages, fixed = problem.stages, problem.initial_state is not None
-    if limits is None or isinstance(limits, Limits):
-        alike = limits or Limits()
+    if limits is None or isinstance(limits, StageLimits):
+        alike = limits or StageLimits()
         root = replace(alike, x_lower=-np.inf, x_upper=np.inf) if fixed else alike
         return [_check(k, s, root if k == 0 else alike) for k, s in enumerate(stages)]
     if len(limits) != len(stages):
         raise ProblemError(f"limits has {len(limits)} entries, expected one for each of the {len(stages)} stages")
-    found = [_check(k, s, each or Limits()) for k, (s, each) in enumerate(zip(stages, limits))]
+    found = [_check(k, s, each or StageLimits()) for k, (s, each) in enumerate(zip(stages, limits))]
     if fixed and not (np.isneginf(found[0].x[0]).all() and np.isposinf(found[0].x[1]).all()):
         raise ProblemError("stage 0: its state is fixed by initial_state, but has limits; expected none")
     return found
 
 
-def _check(k: int, s: CheckedStage, limits: Limits) -> _Rows:
+def _check(k: int, s: CheckedStage, limits: StageLimits) -> _Rows:
     where = f"limits of stage {k}"
-    if not isinstance(limits, Limits):
-        raise ProblemError(f"{where}: {limits!r}, expected Limits(...) or None")
+    if not isinstance(limits, StageLimits):
+        raise ProblemError(f"{where}: {limits!r}, expected StageLimits(...) or None")
     count = next((len(np.atleast_2d(np.asarray(C))) for C in (limits.Cx, limits.Cu) if C is not None), 0)
     Cx = _matrix(f"{where}: Cx", limits.Cx, (count, s.nx))
     Cu = _matrix(f"{where}: Cu", limits.Cu, (count, s.nu))

@@ -19,7 +19,8 @@ from .diagnosis import Fault
 from .iteration import Iteration
 from .parts_file import Form, read, write
 from .schema import SchemaError, typed
-from .solution import Solution, Statistics
+from .solution import Solution
+from .statistics import Statistics
 from .status import Status
 
 FORM = Form("trisweep solution", "a solution", 5, "Solution.save", 2**31, packed=True)

@@ -25,6 +25,7 @@ from ..stages.limit_vectors import LimitVectors
 from .diagnosis import Fault, Violation, everywhere, violations
 from .iteration import Iteration
 from .phase_solution import ConstraintValues, PhaseSolution
+from .statistics import Statistics
 from .status import Status
 
 if TYPE_CHECKING:
@@ -32,24 +33,6 @@ if TYPE_CHECKING:
 
     from ...dynamics import Model
     from ..solve.solver import Solver
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """Counts, and seconds: of the solve, in functions, in linear algebra; of the build before it."""
-
-    iterations: int
-    seconds: float
-    seconds_functions: float
-    seconds_linear: float
-    evaluations: int
-    differentiations: int
-    factorizations: int
-    build_seconds: float
-
-    @property
-    def seconds_rest(self) -> float:
-        return self.seconds - self.seconds_functions - self.seconds_linear
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,6 +25,7 @@ from ..answer.archive import sensible_layout
 from ..answer.parts_file import Form, read, write
 from ..answer.schema import SchemaError, typed
 from ..answer.solution import Solution
+from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..solve.backend import Outcome, Request
 from ..solve.kkt import SLACK
@@ -52,13 +53,7 @@ def solution_of(solver: Solver, answers: Answers, i: int, tolerance: float) -> S
         status=STATUSES[int(answers.statuses[i])],
         point=point,
         gains=answers.gains[i],
-        iterations=iterations,
-        seconds=seconds,
-        seconds_functions=functions,
-        seconds_linear=linear,
-        evaluations=evaluations,
-        differentiations=differentiations,
-        factorizations=factorizations,
+        statistics=Statistics(iterations, seconds, functions, linear, evaluations, differentiations, factorizations),
         records=answers.iterations(i),
         fault=(block, stage, row),
     )

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..answer.iteration import Iteration
+from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..stages.limit_vectors import LimitVectors
 from .kkt import Measured, Point
@@ -39,13 +40,7 @@ class Outcome:
     status: Status
     point: Point
     gains: np.ndarray
-    iterations: int
-    seconds: float
-    seconds_functions: float
-    seconds_linear: float
-    evaluations: int
-    differentiations: int
-    factorizations: int
+    statistics: Statistics
     records: list[Iteration] = field(default_factory=list)
     fault: tuple[int, int, int] = (-1, -1, -1)
 

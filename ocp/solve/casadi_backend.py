@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from ...errors import ProblemError
+from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
@@ -117,11 +118,13 @@ class CasadiBackend:
             status=STATUSES.get(str(stats["return_status"]), otherwise),
             point=Point(z, y, w, start.shared_parameters, start.stage_parameters),
             gains=np.full(np.dot(self.transcription.nu, self.transcription.nx), np.nan),
-            iterations=int(stats["iter_count"]),
-            seconds=seconds,
-            seconds_functions=sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
-            seconds_linear=float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
-            evaluations=int(stats.get("n_call_nlp_f", 0)),
-            differentiations=int(stats.get("n_call_nlp_hess_l", 0)),
-            factorizations=int(stats["iter_count"]),
+            statistics=Statistics(
+                iterations=int(stats["iter_count"]),
+                seconds=seconds,
+                seconds_functions=sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
+                seconds_linear=float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
+                evaluations=int(stats.get("n_call_nlp_f", 0)),
+                differentiations=int(stats.get("n_call_nlp_hess_l", 0)),
+                factorizations=int(stats["iter_count"]),
+            ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...native import CompiledFunction, compile_function, core
 from ..answer.iteration import Iteration
+from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
 FOREVER = 1e9  # seconds, for the core
+TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
 
 class NativeBackend:
@@ -93,13 +96,7 @@ class NativeBackend:
             status=Status.named(result.status.name.replace("_", " ")),
             point=Point(result.z, result.y, result.w, start.shared_parameters, result.stage_parameters),
             gains=result.gains,
-            iterations=result.iterations,
-            seconds=result.seconds,
-            seconds_functions=result.seconds_functions,
-            seconds_linear=result.seconds_linear,
-            evaluations=result.evaluations,
-            differentiations=result.differentiations,
-            factorizations=result.factorizations,
+            statistics=Statistics(**{part: getattr(result, part) for part in TAKEN}),
             records=[_iteration(record) for record in result.records],
             fault=result.fault,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ...forks import no_fork
 from ..answer.diagnosis import find_fault
 from ..answer.iteration import Iteration
 from ..answer.report import LiveTable
-from ..answer.solution import Solution, Statistics
+from ..answer.solution import Solution
 from ..answer.status import Status
 from ..stages.layout import layout_of
 from ..stages.limit_vectors import StatedLimits
@@ -171,20 +172,10 @@ class Solver:
         fault = find_fault(self.plain_conditions, point, outcome.fault) if status is Status.NOT_FINITE else None
         if status is Status.NOT_FINITE and fault is None:
             reason = OWN_FAULT
-        statistics = Statistics(
-            iterations=outcome.iterations,
-            seconds=outcome.seconds,
-            seconds_functions=outcome.seconds_functions,
-            seconds_linear=outcome.seconds_linear,
-            evaluations=outcome.evaluations,
-            differentiations=outcome.differentiations,
-            factorizations=outcome.factorizations,
-            build_seconds=self.build_seconds,
-        )
         return Solution(
             status=Status.STALLED if reason else status,
             all_gains=self._gains(outcome.gains),
-            statistics=statistics,
+            statistics=replace(outcome.statistics, build_seconds=self.build_seconds),
             tolerance=tolerance,
             layout=self.layout,
             limit_vectors=request.limits,

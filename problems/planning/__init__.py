@@ -2,7 +2,7 @@
 
 from .answer import Plan
 from .inverse_kinematics import ToolGoal
-from .limits import Limits
+from .limits import JointLimits
 from .planner import plan
 
-__all__ = ["Limits", "Plan", "ToolGoal", "plan"]
+__all__ = ["JointLimits", "Plan", "ToolGoal", "plan"]

@@ -13,12 +13,12 @@ import numpy as np
 
 from ...dynamics import Cloud, Model, Scene
 from .answer import Plan
-from .limits import Limits
+from .limits import JointLimits
 from .motion_bench import SETS, Question, questions, sphere_robot
 from .planner import planner
 from .trajectory import ArmMotion
 
-# What the makers state, rad/s^2; other robots have the default of `Limits`.
+# What the makers state, rad/s^2; other robots have the default of `JointLimits`.
 ACCELERATION = {"panda": (15.0, 7.5, 10.0, 12.5, 15.0, 20.0, 20.0)}
 DENSITY = 10
 
@@ -56,7 +56,7 @@ def board(
 ) -> list[Entry]:
     """Plan the first `count` problems of the sets, saying how each set went."""
     model = sphere_robot(robot)
-    asked = planner(model, Limits(acceleration=ACCELERATION.get(robot)), margin, steps)
+    asked = planner(model, JointLimits(acceleration=ACCELERATION.get(robot)), margin, steps)
     entries: list[Entry] = []
     for name in sets:
         begin, of_set = perf_counter(), []

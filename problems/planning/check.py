@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dynamics import Cloud, Scene
 from ...dynamics.shapes.clearance import Pair
-from .limits import FilledLimits
+from .limits import FilledJointLimits
 from .trajectory import ArmMotion
 
 DENSITY = 10
@@ -52,7 +52,7 @@ class Check:
         return f"the {name} is {worst[name]:.1%} of its limit"
 
 
-def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledLimits) -> Check:
+def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimits) -> Check:
     """Everything that is asked of a motion."""
     model = cloud.model
     times, q, v, a = motion.sample(DENSITY)

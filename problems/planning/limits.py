@@ -14,7 +14,7 @@ ACCELERATION = 10.0  # rad/s^2 or m/s^2, where nobody says more: files have none
 
 
 @dataclass(frozen=True)
-class Limits:
+class JointLimits:
     """Largest magnitudes, one number for all joints or one for each; None is what the robot's file says, and of an
     acceleration 10, of a jerk none at all.
     """
@@ -24,7 +24,7 @@ class Limits:
     jerk: ArrayLike | None = None  # rad/s^3
     torque: ArrayLike | None = None  # N m
 
-    def of(self, model: Model) -> FilledLimits:
+    def of(self, model: Model) -> FilledJointLimits:
         """All of them as arrays (nv,) for a robot; without a limit infinite."""
         known = {
             "velocity": model.v_limit,
@@ -39,16 +39,16 @@ class Limits:
                 array = np.broadcast_to(np.asarray(known[part.name] if value is None else value, float), (model.nv,))
             except (TypeError, ValueError):
                 raise ProblemError(
-                    f"Limits: {part.name} is {value!r}, expected a number or ({model.nv},) of them"
+                    f"JointLimits: {part.name} is {value!r}, expected a number or ({model.nv},) of them"
                 ) from None
             if not (array > 0).all():
-                raise ProblemError(f"Limits: {part.name} is {value!r}, expected positive numbers")
+                raise ProblemError(f"JointLimits: {part.name} is {value!r}, expected positive numbers")
             filled[part.name] = array.copy()
-        return FilledLimits(**filled)
+        return FilledJointLimits(**filled)
 
 
 @dataclass(frozen=True, eq=False)
-class FilledLimits:
+class FilledJointLimits:
     """Limits (nv,) of every joint, infinite where there is none."""
 
     velocity: np.ndarray

@@ -27,7 +27,7 @@ from ...ocp import Settings, Solution
 from .answer import Attempt, Plan
 from .check import DENSITY, Check, check
 from .inverse_kinematics import ToolGoal, configurations
-from .limits import FilledLimits, Limits
+from .limits import FilledJointLimits, JointLimits
 from .statement import MotionProblem, motion_problem
 from .trajectory import ArmMotion, along
 
@@ -45,7 +45,7 @@ def plan(
     start: ArrayLike,
     goal: ArrayLike | ToolGoal,
     scene: Scene | None = None,
-    limits: Limits | None = None,
+    limits: JointLimits | None = None,
     margin: float = 0.01,
     steps: int = 40,
     seeds: int = 6,
@@ -58,10 +58,10 @@ def plan(
     try; path: (points, nq), one to try first, such as that of another planner or of a previous plan. The first call
     for a robot and limits builds machine code; another scene, start or goal does not.
     """
-    return planner(robot, limits or Limits(), margin, steps).plan(start, goal, scene or Scene(), seeds, path, seed)
+    return planner(robot, limits or JointLimits(), margin, steps).plan(start, goal, scene or Scene(), seeds, path, seed)
 
 
-def planner(robot: Model, limits: Limits, margin: float, steps: int) -> Planner:
+def planner(robot: Model, limits: JointLimits, margin: float, steps: int) -> Planner:
     """The planner of a robot, built once for the same limits."""
     if robot.nq != robot.nv:
         raise ProblemError(f"plan: '{robot.name}' has joints without end or a floating base, expected limited joints")
@@ -73,7 +73,7 @@ def planner(robot: Model, limits: Limits, margin: float, steps: int) -> Planner:
 class _Unhashed:
     """Carries limits past the cache, which knows them by their key."""
 
-    limits: FilledLimits
+    limits: FilledJointLimits
 
     def __hash__(self) -> int:
         return 0

@@ -15,7 +15,7 @@ from ...dynamics import Cloud, Model, Scene
 from ...ocp import Free, Problem
 from ...ocp.solve.solver import Solver
 from ...ocp.statement.avoid import Avoidance
-from .limits import FilledLimits
+from .limits import FilledJointLimits
 
 EFFORT = 1e-3  # weight of accelerations beside a second of duration: what makes the answer unique
 TORQUE_SHARE = 0.97  # of the limit at the stages; the rest is for what happens between them
@@ -26,7 +26,7 @@ class MotionProblem:
     """A built solver for motions of one robot, and its rows of avoidance."""
 
     cloud: Cloud
-    limits: FilledLimits
+    limits: FilledJointLimits
     problem: Problem
     avoidance: Avoidance
     solver: Solver
@@ -37,7 +37,7 @@ class MotionProblem:
         return self.problem.steps
 
 
-def motion_problem(cloud: Cloud, limits: FilledLimits, steps: int, margin: float) -> MotionProblem:
+def motion_problem(cloud: Cloud, limits: FilledJointLimits, steps: int, margin: float) -> MotionProblem:
     """State and build it."""
     model, smooth = cloud.model, bool(np.isfinite(limits.jerk).any())
     ocp = Problem(steps=steps, duration=Free(guess=2.0, lower=0.02, upper=60.0), name="plan")

@@ -54,7 +54,7 @@ def holds(arm, plan, limits):
 
 
 def test_a_plan_around_a_post(arm):
-    scene, limits = table(), ts.Limits(acceleration=8.0)
+    scene, limits = table(), ts.JointLimits(acceleration=8.0)
     plan = ts.plan(arm, START, GOAL, scene, limits)
     line = START + (GOAL - START) * np.linspace(0, 1, 50)[:, None]
     assert clearance_by_coal(arm, line, scene) < 0
@@ -67,7 +67,7 @@ def test_a_plan_around_a_post(arm):
 
 
 def test_another_scene_needs_no_build_and_no_obstacle_the_straight_way(arm):
-    limits = ts.Limits(acceleration=8.0)
+    limits = ts.JointLimits(acceleration=8.0)
     first = ts.plan(arm, START, GOAL, table(), limits)
     free = ts.plan(arm, START, GOAL, limits=limits)
     more = table().sphere("ball", 0.1, (0.2, 0.5, 0.8)).capsule("bar", 0.02, 0.4, (-0.2, -0.5, 0.6), (1.0, 0, 0))
@@ -82,7 +82,7 @@ def test_another_scene_needs_no_build_and_no_obstacle_the_straight_way(arm):
 
 def test_a_tool_goal(arm):
     R, p = arm.link_pose(GOAL, "tool")
-    plan = ts.plan(arm, START, ts.ToolGoal("tool", p, R), table(), ts.Limits(acceleration=8.0))
+    plan = ts.plan(arm, START, ts.ToolGoal("tool", p, R), table(), ts.JointLimits(acceleration=8.0))
     assert plan.found, plan
     reached = arm.link_pose(plan.motion.q[-1], "tool")
     np.testing.assert_allclose(reached[0], R, atol=1e-5)
@@ -90,7 +90,7 @@ def test_a_tool_goal(arm):
 
 
 def test_what_cannot_be_is_said_before_anything_is_solved(arm):
-    limits, inside = ts.Limits(acceleration=8.0), np.array([0.0, 1.45, 0.0, 0.3, 0.0, 0.3])
+    limits, inside = ts.JointLimits(acceleration=8.0), np.array([0.0, 1.45, 0.0, 0.3, 0.0, 0.3])
     cases = {
         "goal in collision": (START, inside, "link .* and 'post' are .* mm into each other"),
         "start in collision": (inside, GOAL, "'post'"),
@@ -114,12 +114,12 @@ def test_what_cannot_be_is_said_before_anything_is_solved(arm):
         ({"goal": ts.ToolGoal("tool", (0, 0))}, "position is .* expected 3"),
         ({"goal": ts.ToolGoal("tool", (0, 0, 1), np.ones((3, 3)))}, "no rotation matrix"),
         ({"goal": ts.ToolGoal("nose", (0, 0, 1))}, "link 'nose'"),
-        ({"limits": ts.Limits(velocity=-1)}, "velocity is -1"),
-        ({"limits": ts.Limits(torque=[1, 2])}, "torque is .* expected a number or"),
+        ({"limits": ts.JointLimits(velocity=-1)}, "velocity is -1"),
+        ({"limits": ts.JointLimits(torque=[1, 2])}, "torque is .* expected a number or"),
     ],
 )
 def test_misuse_is_a_sentence(arm, arguments, sentence):
-    given = {"start": START, "goal": GOAL, "limits": ts.Limits(acceleration=8.0)} | arguments
+    given = {"start": START, "goal": GOAL, "limits": ts.JointLimits(acceleration=8.0)} | arguments
     with pytest.raises(ts.ProblemError, match=sentence):
         ts.plan(arm, given["start"], given["goal"], table(), given["limits"])
 
@@ -150,7 +150,7 @@ def test_a_guess_along_a_path_passes_its_ends():
 
 
 def test_a_limited_jerk(arm):
-    limits = ts.Limits(acceleration=8.0, jerk=60.0)
+    limits = ts.JointLimits(acceleration=8.0, jerk=60.0)
     plan = ts.plan(arm, START, GOAL, table(), limits)
     assert plan.found, plan
     holds(arm, plan, limits.of(arm))
@@ -158,4 +158,4 @@ def test_a_limited_jerk(arm):
     assert abs(np.diff(a, axis=0) / np.diff(times)[:, None]).max() <= 60.0 * (1 + 1e-5)
     np.testing.assert_allclose(a[[0, -1]], 0, atol=1e-5)
     assert clearance_by_coal(arm, q, table()) > 0
-    assert plan.duration > ts.plan(arm, START, GOAL, table(), ts.Limits(acceleration=8.0)).duration
+    assert plan.duration > ts.plan(arm, START, GOAL, table(), ts.JointLimits(acceleration=8.0)).duration

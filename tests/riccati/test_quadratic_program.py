@@ -6,11 +6,11 @@ import casadi as ca
 import numpy as np
 import pytest
 from trisweep.errors import ProblemError
-from trisweep.riccati import QP, Limits, LQProblem, dense, factorize
+from trisweep.riccati import QP, LQProblem, StageLimits, dense, factorize
 from trisweep.riccati.random_problems import bounded_chain, random_problem
 
 
-def limits_of(problem: LQProblem, seed: int) -> list[Limits]:
+def limits_of(problem: LQProblem, seed: int) -> list[StageLimits]:
     """Limits and rows around a trajectory of the problem, so that there is a feasible point; many of them are tight."""
     rng = np.random.default_rng(seed)
     inside = factorize(problem).solve()
@@ -27,7 +27,7 @@ def limits_of(problem: LQProblem, seed: int) -> list[Limits]:
         Cx, Cu = rng.normal(size=(count, s.nx)), rng.normal(size=(count, s.nu))
         fixed = k == 0 and problem.initial_state is not None
         x_limits = (-np.inf, np.inf) if fixed else around(x)
-        found.append(Limits(*x_limits, *around(u), Cx, Cu, *around(Cx @ x + Cu @ u)))
+        found.append(StageLimits(*x_limits, *around(u), Cx, Cu, *around(Cx @ x + Cu @ u)))
     return found
 
 
@@ -43,7 +43,7 @@ def pulled(problem: LQProblem, seed: int) -> LQProblem:
     return problem.with_right_hand_side(replace(vectors, q=[q + rng.normal(size=len(q)) for q in vectors.q]))
 
 
-def by_ipopt(problem: LQProblem, limits: list[Limits]) -> float:
+def by_ipopt(problem: LQProblem, limits: list[StageLimits]) -> float:
     """The least objective, by IPOPT on the dense statement."""
     system = dense.assemble(problem)
     z = ca.SX.sym("z", len(system.h))
@@ -100,14 +100,14 @@ def test_without_limits_it_is_the_sweep(seed):
 @pytest.mark.parametrize("size", [(14, 7, 50), (4, 1, 100), (24, 8, 20), (37, 12, 10), (8, 3, 100)])
 def test_chains_that_are_timed(size):
     problem = bounded_chain(*size)
-    qp = QP(problem.stages, Limits(-4.0, 4.0, -0.5, 0.5), problem.initial_state)
+    qp = QP(problem.stages, StageLimits(-4.0, 4.0, -0.5, 0.5), problem.initial_state)
     cold = qp.solve()
     assert cold.status == "solved" and cold.residual.worst < 1e-8 and cold.iterations <= 10
     again = qp.solve(warm_start=cold)
     assert again.status == "solved" and again.iterations <= 2
     moved = problem.initial_state + 0.02
     warm = qp.solve(warm_start=cold, initial_state=moved)
-    fresh = QP(problem.stages, Limits(-4.0, 4.0, -0.5, 0.5), moved).solve()
+    fresh = QP(problem.stages, StageLimits(-4.0, 4.0, -0.5, 0.5), moved).solve()
     assert warm.status == fresh.status == "solved"
     assert warm.objective == pytest.approx(fresh.objective, rel=1e-7)
 
@@ -119,32 +119,32 @@ def chain(**changes) -> LQProblem:
 
 def test_no_answer_is_a_status():
     stages = chain().stages
-    final = [None] * 10 + [Limits(x_lower=5.0)]
-    pinched = [Limits(u_lower=-0.1, u_upper=0.1)] * 10 + final[10:]
+    final = [None] * 10 + [StageLimits(x_lower=5.0)]
+    pinched = [StageLimits(u_lower=-0.1, u_upper=0.1)] * 10 + final[10:]
     assert QP(stages, pinched, [1.0, 0.0]).solve().status == "infeasible"
     downhill = LQProblem.chain(3, A=[[1.0]], B=[[1.0]], Q=[[0.0]], R=[[0.0]], r=[-1.0], initial_state=[0.0])
-    assert QP(downhill.stages, Limits(u_lower=0.0), [0.0]).solve(iterations=100).status != "solved"
-    assert QP(stages, Limits(-1, 1, -1, 1), [1.0, 0.0]).solve(iterations=1).status == "iteration limit"
+    assert QP(downhill.stages, StageLimits(u_lower=0.0), [0.0]).solve(iterations=100).status != "solved"
+    assert QP(stages, StageLimits(-1, 1, -1, 1), [1.0, 0.0]).solve(iterations=1).status == "iteration limit"
 
 
 def test_linear_programs_and_flat_costs():
     flat = LQProblem.chain(5, A=[[1.0]], B=[[1.0]], Q=[[0.0]], R=[[0.0]], q=[1.0], initial_state=[1.0])
-    answer = QP(flat.stages, Limits(u_lower=-0.5, u_upper=0.5), [1.0]).solve()
+    answer = QP(flat.stages, StageLimits(u_lower=-0.5, u_upper=0.5), [1.0]).solve()
     assert answer.status == "solved"
     np.testing.assert_allclose(np.concatenate(answer.u[:5]), -0.5, atol=1e-6)
 
 
 def test_a_nonconvex_one_is_no_false_minimum():
     bent = LQProblem.chain(3, A=[[1.0]], B=[[1.0]], Q=[[-1.0]], R=[[0.1]], initial_state=[0.1])
-    answer = QP(bent.stages, Limits(-1, 1, -1, 1), [0.1]).solve()
+    answer = QP(bent.stages, StageLimits(-1, 1, -1, 1), [0.1]).solve()
     assert answer.status != "solved" or answer.objective < -0.5
 
 
 @pytest.mark.parametrize("dead", [{"Q": np.diag([1e8, 1e-6])}, {"R": [[1e-8]]}, {"A": [[1.0, 1e4], [0.0, 1.0]]}])
 def test_badly_scaled(dead):
     problem = chain(**dead)
-    limits = [Limits(-1e5, 1e5, -0.3, 0.3)] * 11
-    limits[0] = Limits(u_lower=-0.3, u_upper=0.3)
+    limits = [StageLimits(-1e5, 1e5, -0.3, 0.3)] * 11
+    limits[0] = StageLimits(u_lower=-0.3, u_upper=0.3)
     answer = QP(problem.stages, limits, [1.0, 0.0]).solve()
     assert answer.status == "solved"
     assert answer.objective == pytest.approx(by_ipopt(problem, limits), rel=1e-6)
@@ -153,12 +153,15 @@ def test_badly_scaled(dead):
 @pytest.mark.parametrize(
     "limits, sentence",
     [
-        (Limits(x_lower=2.0, x_upper=1.0), r"limits of stage 1: x_lower\[0\] is 2, above x_upper\[0\], which is 1"),
-        (Limits(u_lower=[0.0, 0.0]), r"limits of stage 0: u_lower has shape \(2,\), expected a number or \(1,\)"),
-        (Limits(Cx=[[1.0]]), r"limits of stage 0: Cx has shape \(1, 1\), expected \(1, 2\)"),
-        (Limits(x_upper=np.nan), "limits of stage 1: x_upper has an entry that is NaN"),
+        (
+            StageLimits(x_lower=2.0, x_upper=1.0),
+            r"limits of stage 1: x_lower\[0\] is 2, above x_upper\[0\], which is 1",
+        ),
+        (StageLimits(u_lower=[0.0, 0.0]), r"limits of stage 0: u_lower has shape \(2,\), expected a number or \(1,\)"),
+        (StageLimits(Cx=[[1.0]]), r"limits of stage 0: Cx has shape \(1, 1\), expected \(1, 2\)"),
+        (StageLimits(x_upper=np.nan), "limits of stage 1: x_upper has an entry that is NaN"),
         ([None], "limits has 1 entries, expected one for each of the 11 stages"),
-        ([Limits(x_upper=1.0)] + [None] * 10, "stage 0: its state is fixed by initial_state, but has limits"),
+        ([StageLimits(x_upper=1.0)] + [None] * 10, "stage 0: its state is fixed by initial_state, but has limits"),
     ],
 )
 def test_mistakes_are_sentences(limits, sentence):

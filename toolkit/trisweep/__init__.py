@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
     from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
     from .ocp import Free, Problem, Settings, Solution, Solutions, solve_many
     from .problems import task
-    from .problems.planning import Limits, Plan, ToolGoal, plan
+    from .problems.planning import JointLimits, Plan, ToolGoal, plan
     from .problems.robot import load, robot
 
 __version__ = _version("trisweep")
@@ -48,7 +48,7 @@ _ROOMS = {
     ),
     ".ocp": ("Free", "Problem", "Settings", "Solution", "Solutions", "solve_many"),
     ".problems": ("task",),
-    ".problems.planning": ("Limits", "Plan", "ToolGoal", "plan"),
+    ".problems.planning": ("JointLimits", "Plan", "ToolGoal", "plan"),
     ".problems.robot": ("load", "robot"),
     "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),
 }
@@ -58,7 +58,7 @@ __all__ = [
     "CompileError",
     "Constraint",
     "Free",
-    "Limits",
+    "JointLimits",
     "Model",
     "ModelBuilder",
     "ModelError",

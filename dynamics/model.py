@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..cached import cached_property
 from ..errors import ModelError
-from . import methods
+from . import alterations, methods
 from .algebra.arrays import Array, Given, answer, column, flat
 from .algebra.spatial import Inertia, Transform
 from .constrained.constrained_inverse import constrained_inverse
@@ -97,6 +98,37 @@ class Model:
         from .summary import summary
 
         return summary(self)
+
+    def with_payload(
+        self, link: str, mass: Given, centre: Given = (0.0, 0.0, 0.0), inertia: Given | None = None
+    ) -> Model:
+        """This robot with matter fixed to a link: mass in kg, its centre (3,) in m and the inertia (3, 3) about that in
+        kg m^2, along the link's axes.
+
+        Numbers or symbols: with a problem's parameters the load changes between solves without a new build.
+
+        arm.with_payload("hand", mass=ocp.parameter("load"), centre=(0, 0, 0.1))
+        """
+        return alterations.with_payload(self, link, mass, centre, inertia)
+
+    def lock(self, joints: Mapping[str, ArrayLike]) -> Model:
+        """This robot with joints held where they are put, their links part of those that carry them.
+
+        arm.lock({"finger_left": 0.02, "finger_right": 0.02})
+        """
+        return alterations.lock(self, joints)
+
+    @cached_property
+    def symbols(self) -> ca.SX:
+        """The symbols of the inertias, a column; empty where these are numbers."""
+        stated = [part for body in self.inertias for part in (body.m, body.h, body.J) if isinstance(part, ca.SX)]
+        return ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(ca.SX(0, 1), *stated)))
+
+    def numbers_only(self, what: str) -> None:
+        """Refuse a robot with symbols in it."""
+        if self.symbols.numel():
+            names = ", ".join(str(symbol) for symbol in ca.vertsplit(self.symbols))
+            raise ModelError(f"{what}: the inertias of '{self.name}' have the symbols {names}, expected numbers")
 
     def __getstate__(self) -> dict[str, object]:
         """The data alone, for pickle and copy; machine code and what else was derived is made again."""
@@ -418,6 +450,7 @@ class Model:
         """The same algorithms as machine code, one state or a batch at a time."""
         from .compiled.compiled import Compiled
 
+        self.numbers_only("compiled")
         return Compiled(self)
 
     # --- what the user gives
@@ -425,6 +458,7 @@ class Model:
     def configuration(self, q: Given) -> Array:
         """q as a column (nq, 1), checked."""
         at = column(q, self.nq, "q")
+        at = ca.SX(at) if self.symbols.numel() else at
         for joint, part in zip(self.joints, self.q_slices):
             joint.check(at[part, :])
         return at

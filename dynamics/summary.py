@@ -34,12 +34,12 @@ def summary(model: Model) -> str:
                 _ranges(model.q_lower[q], model.q_upper[q]),
                 _sizes(model.v_limit[v]),
                 _sizes(model.effort_limit[v]),
-                f"{model.inertias[i].m:.4g}",
+                _mass(model.inertias[i].m),
             )
         )
     widths = [max(len(line[k]) for line in lines) for k in range(len(HEADER))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
-    title = f"{model.name}: {len(model.joints)} joints, nq = {model.nq}, nv = {model.nv}, {total_mass(model):.4g} kg"
+    title = f"{model.name}: {len(model.joints)} joints, nq = {model.nq}, nv = {model.nv}, {_mass(total_mass(model))} kg"
     return "\n".join([title, *table])
 
 
@@ -52,3 +52,7 @@ def _ranges(lower: np.ndarray, upper: np.ndarray) -> str:
 
 def _sizes(limits: np.ndarray) -> str:
     return " ".join("free" if np.isinf(limit) else f"{limit:.4g}" for limit in dict.fromkeys(limits.tolist()))
+
+
+def _mass(m: object) -> str:
+    return f"{m:.4g}" if isinstance(m, (int, float)) else "symbols"

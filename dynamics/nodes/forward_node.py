@@ -123,11 +123,11 @@ class ForwardDerivatives(Derivatives):
 
     @cached_property
     def others(self) -> ca.SX:
-        """The symbols of the constraints and of the external forces."""
+        """The symbols of the constraints, of the external forces and of the inertias."""
         stated = [part for row in self.problem.constraints for part in (row.K, row.k, *(each.K for each in row.more))]
         rows_and_demands = [part for part in stated if is_symbolic(part)]
         pushes = [push for push in self.problem.external or () if isinstance(push, ca.SX)]
-        return ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(ca.SX(0, 1), *rows_and_demands, *pushes)))
+        return ca.vertcat(ca.SX(0, 1), *ca.symvar(ca.veccat(self.problem.model.symbols, *rows_and_demands, *pushes)))
 
     @cached_property
     def inputs(self) -> ca.SX:

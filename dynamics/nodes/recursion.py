@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def has_tables(model: Model, constraints: Sequence[Constraint]) -> bool:
     """True where the recursions know the problem: rows of numbers on links against the ground."""
-    return not any(closes_loop(model, row) or is_symbolic(row.K, row.k) for row in constraints)
+    symbolic = model.symbols.numel() or any(is_symbolic(row.K, row.k) for row in constraints)
+    return not symbolic and not any(closes_loop(model, row) for row in constraints)
 
 
 def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> CoreObject:

@@ -64,6 +64,7 @@ def simulate(
     """
     from .compiled_step import Stepper
 
+    model.numbers_only("simulate")
     constraints = listed(constraints)
     for row in constraints:
         numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k, *(more.K for more in row.more))

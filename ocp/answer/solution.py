@@ -10,9 +10,9 @@ solution.plot("reach.png"); solution.animate("reach.html"); solution.save("reach
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .iteration import Iteration
 from .phase_solution import ConstraintValues, PhaseSolution
 from .statistics import Statistics
 from .status import Status
+from .without_solver import WithoutSolver
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(WithoutSolver):
     """What a solve found. States (stages, size) and controls (steps, size) are attributes by their names: `solution.q`;
     `solution["q"]` also reaches a name that this class has for something else. Where a motion has several phases,
     `solution.phases["flight"]` is a `PhaseSolution` with all that belongs to one; what only one of them has needs no
@@ -58,13 +59,6 @@ class Solution:
     fault: Fault | None = None
     doubt: str = ""
     solver: Solver | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the solver, for pickle and copy, as in a file."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "solver"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, solver=None)
 
     # --- what was found
 

@@ -27,6 +27,7 @@ from ..answer.schema import SchemaError, typed
 from ..answer.solution import Solution
 from ..answer.statistics import Statistics
 from ..answer.status import Status
+from ..answer.without_solver import WithoutSolver
 from ..solve.backend import Outcome, Request
 from ..solve.kkt import SLACK
 from ..solve.settings import Settings
@@ -61,7 +62,7 @@ def solution_of(solver: Solver, answers: Answers, i: int, tolerance: float) -> S
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solutions(Sequence[Solution]):
+class Solutions(WithoutSolver, Sequence[Solution]):
     """What `solve_many` found, in the order of the problems; `[i]` is the `Solution` that `solve` would have given.
 
     States (problems, stages, size) and controls (problems, steps, size) are attributes by their names; where a motion
@@ -75,13 +76,6 @@ class Solutions(Sequence[Solution]):
     tolerance: float
     wall_seconds: float
     solver: Solver | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything but the solver, for pickle and copy, as in a file."""
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name != "solver"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, solver=None)
 
     @cached_property
     def statuses(self) -> tuple[Status, ...]:

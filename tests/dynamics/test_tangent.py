@@ -3,18 +3,9 @@
 import numpy as np
 import pytest
 from trisweep.dynamics import random_tree
+from trisweep.dynamics.files.builder import KINDS
 from trisweep.dynamics.free.tree_motion import transforms
-from trisweep.dynamics.joints.joints import Continuous, Floating, Planar, Prismatic, Revolute, Spherical
 from trisweep.dynamics.joints.tangent import increment, nudged
-
-KINDS = {
-    "revolute": Revolute,
-    "continuous": Continuous,
-    "prismatic": Prismatic,
-    "spherical": Spherical,
-    "planar": Planar,
-    "floating": Floating,
-}
 
 
 def gap(model, q, along, size):

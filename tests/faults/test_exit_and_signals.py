@@ -27,6 +27,18 @@ solver = problem(100).build()
 endless = problem(2000).build()
 """
 
+# A thread that builds, and never ends.
+BUILDING = """
+os.environ["TRISWEEP_CACHE"] = "off"
+under_way = threading.Event()
+def work():
+    while True:
+        under_way.set()
+        problem(100).build()
+threading.Thread(target=work, daemon=True).start()
+under_way.wait()
+"""
+
 
 def run(code, *, ignore_interrupts=False, timeout=100):
     """A process that reads the code; its whole group is ended where it hangs."""
@@ -177,15 +189,9 @@ print("parent", flush=True)
 
 def test_a_fork_while_another_thread_compiles():
     """Forks at many moments of statements and builds, which go on for as long as there are forks."""
-    code = """
-os.environ["TRISWEEP_CACHE"] = "off"
-under_way = threading.Event()
-def work():
-    while True:
-        under_way.set()
-        problem(100).build()
-threading.Thread(target=work, daemon=True).start()
-under_way.wait()
+    code = (
+        BUILDING
+        + """
 for _ in range(5):
     child = os.fork()
     if child == 0:
@@ -194,20 +200,16 @@ for _ in range(5):
     assert os.waitpid(child, 0)[1] == 0
 print("parent", flush=True)
 """
+    )
     assert run(code)[:2] == (0, ["parent"])
 
 
 def test_a_script_ends_while_a_daemon_thread_compiles():
-    code = """
-os.environ["TRISWEEP_CACHE"] = "off"
-under_way = threading.Event()
-def work():
-    while True:
-        under_way.set()
-        problem(100).build()
-threading.Thread(target=work, daemon=True).start()
-under_way.wait()
+    code = (
+        BUILDING
+        + """
 print("end", flush=True)
 """
+    )
     for _ in range(2):
         assert run(code)[:2] == (0, ["end"])

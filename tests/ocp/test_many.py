@@ -9,7 +9,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
-from support.ocp_problems import integrator_chain, rest_to_rest
+from support.ocp_problems import rest_to_rest, to_a_goal
 from trisweep.dynamics import ModelBuilder
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Solutions
@@ -126,11 +126,7 @@ def test_wrong_rows_are_named_with_their_number(to_a_target):
 
 
 def test_another_back_end_says_so():
-    ocp, x, u = integrator_chain()
-    goal = ocp.parameter("goal", 2)
-    ocp.minimize(u**2)
-    ocp.constrain("start", x, equals=0, at="start")
-    ocp.constrain("finish", x, equals=goal, at="end")
+    ocp = to_a_goal()
     with pytest.raises(ProblemError, match="expected build"):
         ocp.build(backend="ipopt").solve_many(goal=np.zeros((2, 2)))
 

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
-from support.ocp_problems import integrator_chain, rest_to_rest
+from support.ocp_problems import integrator_chain, rest_to_rest, to_a_goal
 from trisweep.dynamics import ModelError, weld
 from trisweep.ocp import Free, Problem, ProblemError, Settings
 from trisweep.problems.robot import robot
@@ -165,11 +165,7 @@ def test_no_at_is_hinted_at_where_none_is_missing():
 
 
 def test_mistakes_of_build_and_solve():
-    ocp, x, u = integrator_chain()
-    goal = ocp.parameter("goal", 2)
-    ocp.minimize(u**2)
-    ocp.constrain("start", x, equals=0, at="start")
-    ocp.constrain("finish", x, equals=goal, at="end")
+    ocp = to_a_goal()
     with mistake("hessian is 'bfgs', expected one of 'exact'"):
         ocp.build(hessian="bfgs")
     with mistake("backend is 'snopt'"):

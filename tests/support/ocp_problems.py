@@ -14,6 +14,16 @@ def integrator_chain(steps=20, **settings):
     return ocp, x, u
 
 
+def to_a_goal():
+    """From rest at 0 to a `goal` that is given with a solve."""
+    ocp, x, u = integrator_chain()
+    goal = ocp.parameter("goal", 2)
+    ocp.minimize(u**2)
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("finish", x, equals=goal, at="end")
+    return ocp
+
+
 def rest_to_rest(**settings):
     """From rest at 0 to rest at 1."""
     ocp, x, u = integrator_chain(**settings)

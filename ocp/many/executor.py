@@ -34,7 +34,7 @@ from .worker import Chunk, Returned, keep, packed, work
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-CHUNK_SECONDS, LEAST_SECONDS = 0.5, 0.02
+CHUNK_SECONDS, LEAST_SECONDS = 0.2, 0.02
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
 TRIES = 4  # of a chunk

@@ -200,9 +200,9 @@ def from_rpy(rpy: ArrayLike) -> np.ndarray:
 
 def placement(R: Given, p: Given) -> Transform:
     """A constant transform; rounding is taken out of its rotation."""
-    fixed = np.array(R, dtype=float)
-    for exact in (0.0, 1.0, -1.0):
-        fixed[abs(fixed - exact) < ROUND] = exact
+    given = np.asarray(R, dtype=float)
+    exact = np.rint(given)
+    fixed = np.where(abs(given - exact) < ROUND, exact, given) + 0.0  # without -0
     return Transform(fixed, np.array(p, dtype=float).reshape(3, 1))
 
 
@@ -231,14 +231,22 @@ class Inertia:
         return Inertia(0.0, np.zeros((3, 1)), np.zeros((3, 3)))
 
     @property
+    def about_com(self) -> np.ndarray:
+        """Of numbers, the inertia tensor (3, 3) about the centre of mass."""
+        J = self.J - (self.h @ self.h.T / self.m if self.m > 0 else 0.0)
+        return J.trace() * np.eye(3) - J
+
+    @property
     def principal_moments(self) -> np.ndarray:
         """Of numbers, the eigenvalues (3,) of the inertia tensor about the centre of mass, the smallest first."""
-        J = self.J - (self.h @ self.h.T / self.m if self.m > 0 else 0.0)
-        return np.linalg.eigvalsh(np.trace(J) * np.eye(3) - J)
+        return np.linalg.eigvalsh(self.about_com)
 
     @property
     def possible(self) -> bool:
         """Of numbers, False if some motion of the body has a negative energy, rounding aside."""
+        (xx, xy, xz), (_, yy, yz), (_, _, zz) = self.about_com.tolist()
+        if xx >= abs(xy) + abs(xz) and yy >= abs(xy) + abs(yz) and zz >= abs(xz) + abs(yz):
+            return True  # as Gershgorin's circles have it
         smallest, *_, largest = self.principal_moments
         return bool(smallest >= -1e-6 * max(abs(smallest), abs(largest)) - 1e-9 * self.m)
 

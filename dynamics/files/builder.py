@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,8 +34,9 @@ KINDS = {
 
 def align(axis: np.ndarray, only_z: bool) -> tuple[int, np.ndarray]:
     """The coordinate axis a joint is to move along, and the rotation that carries it onto the given unit axis."""
-    k = int(np.argmax(abs(axis)))
-    if not only_z and np.delete(abs(axis), k).max() < 1e-12:
+    sizes = [abs(part) for part in axis.tolist()]
+    k = sizes.index(max(sizes))
+    if not only_z and max(sizes[k - 1], sizes[k - 2]) < 1e-12:
         flip = np.full(3, np.sign(axis[k]))
         flip[(k + 1) % 3] = 1.0
         return k, np.diag(flip)
@@ -280,13 +282,14 @@ def _limits(joint: Joint, **given: ArrayLike) -> dict[str, np.ndarray]:
         values = given_numbers(what, value)
         if values.shape not in ((), (1,), (size,)):
             raise ModelError(f"{what} has shape {values.shape}, expected ({size},)")
-        limits[key] = np.broadcast_to(values, (size,)).copy()
-        if np.isnan(values).any():
-            raise ModelError(f"{what} is {limits[key]}, expected a number")
-        if key == "armature" and (values < 0).any():
-            raise ModelError(f"{what} is {limits[key]}, expected no number below 0")
-        if key in ("armature", "damping") and not np.isfinite(values).all():
-            raise ModelError(f"{what} is {limits[key]}, expected finite numbers")
+        limits[key] = values = np.full(size, values)
+        listed = values.tolist()
+        if any(map(math.isnan, listed)):
+            raise ModelError(f"{what} is {values}, expected a number")
+        if key == "armature" and min(listed) < 0:
+            raise ModelError(f"{what} is {values}, expected no number below 0")
+        if key in ("armature", "damping") and any(map(math.isinf, listed)):
+            raise ModelError(f"{what} is {values}, expected finite numbers")
     if (limits["lower"] > limits["upper"]).any():
         raise ModelError(
             f"joint '{joint.name}': limits are lower {limits['lower']} > upper {limits['upper']}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,9 +82,9 @@ def _joints(robot: Element, mimic: str) -> Joints:
 def _root(links: dict[str, Element], joints: Joints) -> str:
     if not links:
         raise ModelError("the file has no <link>, expected at least one")
-    under = [child for _, _, child in joints.values()]
-    roots = [link for link in links if link not in under]
-    twice = sorted({link for link in under if under.count(link) > 1})
+    parents = Counter(child for _, _, child in joints.values())
+    roots = [link for link in links if link not in parents]
+    twice = sorted(link for link, count in parents.items() if count > 1)
     if len(roots) != 1 or twice:
         raise ModelError(f"the file has root links {roots} and links with two parents {twice}, expected a tree")
     return roots[0]
@@ -104,8 +105,9 @@ def _mass(link: Element) -> dict[str, Any]:
 
 def _joint(joint: Element) -> dict[str, Any]:
     """Where a joint sits on its parent link, how it moves, and its limits."""
-    R, position = joint.pose()
-    options: dict[str, Any] = {"position": position, "rotation_matrix": R}
+    options: dict[str, Any] = {}
+    if (origin := joint["origin"]) is not None:
+        options |= {"position": origin.numbers("xyz", 3, "0 0 0"), "rpy": origin.numbers("rpy", 3, "0 0 0")}
     kind, axis, limit, dynamics = joint.text("type"), joint["axis"], joint["limit"], joint["dynamics"]
     if kind != "fixed":
         options["axis"] = np.array([1.0, 0.0, 0.0]) if axis is None else axis.numbers("xyz", 3)

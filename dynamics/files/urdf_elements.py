@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,19 +49,22 @@ class Element:
 
     def numbers(self, attribute: str, count: int, default: str | None = None, finite: bool = True) -> np.ndarray:
         """An attribute of `count` numbers."""
-        words = self.text(attribute, default)
-        try:
-            values = np.array([float(word) for word in words.split()])
-        except ValueError:
-            values = np.array([])
-        if len(values) != count or (finite and not np.isfinite(values).all()):
-            many = f"{count} {'finite ' * finite}numbers" if count > 1 else f"a {'finite ' * finite}number"
-            raise ModelError(f"{self.called} has {attribute}='{words}', expected {many}")
-        return values
+        return np.array(self._numbers(attribute, count, default, finite))
 
     def number(self, attribute: str, default: str | None = None, finite: bool = True) -> float:
         """An attribute of one number."""
-        return float(self.numbers(attribute, 1, default, finite)[0])
+        return self._numbers(attribute, 1, default, finite)[0]
+
+    def _numbers(self, attribute: str, count: int, default: str | None, finite: bool) -> list[float]:
+        words = self.text(attribute, default)
+        try:
+            values = [float(word) for word in words.split()]
+        except ValueError:
+            values = []
+        if len(values) != count or (finite and not all(map(math.isfinite, values))):
+            many = f"{count} {'finite ' * finite}numbers" if count > 1 else f"a {'finite ' * finite}number"
+            raise ModelError(f"{self.called} has {attribute}='{words}', expected {many}")
+        return values
 
     def pose(self) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (3, 3) and position (3,), m, of the <origin> inside this element; without one, none."""

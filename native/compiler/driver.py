@@ -31,14 +31,6 @@ def work_size(frame: Frame, lanes: int) -> int:
 
 def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int], pieces: int, lanes: int) -> str:
     """The module that defines the entry point for a function of these sizes."""
-    gathers, place = [], frame.first_input
-    for i, size in enumerate(input_sizes):
-        gathers += _move_row("gather", "inputs", i, place, size, lanes)
-        place += size
-    scatters, place = [], frame.first_output
-    for i, size in enumerate(output_sizes):
-        scatters += _move_row("scatter", "outputs", i, place, size, lanes)
-        place += size
     calls = [f"call void @piece_{i}(ptr %frame)" for i in range(pieces)]
     return "\n".join(
         [
@@ -54,9 +46,9 @@ def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int],
             "br i1 %some, label %group, label %done",
             "group:",
             "%start = phi i64 [0, %entry], [%next, %group]",
-            *gathers,
+            "call void @gather_all(ptr %frame, ptr %inputs, ptr %input_strides, i64 %start, i64 %count)",
             *calls,
-            *scatters,
+            "call void @scatter_all(ptr %frame, ptr %outputs, ptr %output_strides, i64 %start, i64 %count)",
             f"%next = add i64 %start, {lanes}",
             "%more = icmp slt i64 %next, %count",
             "br i1 %more, label %group, label %done",
@@ -65,6 +57,8 @@ def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int],
             "}",
             *(f"declare void @piece_{i}(ptr)" for i in range(pieces)),
             _fill_constants(frame, lanes),
+            _move_all("gather", input_sizes, frame.first_input, lanes),
+            _move_all("scatter", output_sizes, frame.first_output, lanes),
             _mover("gather", lanes),
             _mover("scatter", lanes),
             "attributes #0 = { nounwind }",
@@ -72,17 +66,34 @@ def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int],
     )
 
 
-def _move_row(verb: str, side: str, i: int, place: int, size: int, lanes: int) -> list[str]:
-    """Call gather or scatter for one input or output."""
-    name = f"%{side}{i}"
-    return [
-        f"{name}_at = getelementptr ptr, ptr %{side}, i64 {i}",
-        f"{name}_rows = load ptr, ptr {name}_at",
-        f"{name}_stride_at = getelementptr i64, ptr %{side[:-1]}_strides, i64 {i}",
-        f"{name}_stride = load i64, ptr {name}_stride_at",
-        f"{name}_slots = getelementptr {vector_type(lanes)}, ptr %frame, i64 {place}",
-        f"call void @{verb}(ptr {name}_slots, ptr {name}_rows, i64 {name}_stride, i64 %start, i64 %count, i64 {size})",
-    ]
+def _move_all(verb: str, sizes: list[int], first: int, lanes: int) -> str:
+    """Call gather or scatter for every input or output, of which a table has the sizes, in slots from `first` on."""
+    if not sizes:
+        return f"define internal void @{verb}_all(ptr %f, ptr %r, ptr %s, i64 %start, i64 %count) {{\nret void\n}}"
+    n, table = len(sizes), ", ".join(f"i64 {size}" for size in sizes)
+    return f"""
+@{verb}_sizes = private constant [{n} x i64] [{table}]
+define internal void @{verb}_all(ptr %frame, ptr %rows, ptr %strides, i64 %start, i64 %count) {{
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %next]
+  %place = phi i64 [{first}, %entry], [%place1, %next]
+  %size_at = getelementptr i64, ptr @{verb}_sizes, i64 %i
+  %size = load i64, ptr %size_at
+  %row_at = getelementptr ptr, ptr %rows, i64 %i
+  %row = load ptr, ptr %row_at
+  %stride_at = getelementptr i64, ptr %strides, i64 %i
+  %stride = load i64, ptr %stride_at
+  %slots = getelementptr {vector_type(lanes)}, ptr %frame, i64 %place
+  call void @{verb}(ptr %slots, ptr %row, i64 %stride, i64 %start, i64 %count, i64 %size)
+  %place1 = add i64 %place, %size
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, {n}
+  br i1 %more, label %next, label %done
+done:
+  ret void
+}}"""
 
 
 def _fill_constants(frame: Frame, lanes: int) -> str:

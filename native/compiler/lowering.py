@@ -3,7 +3,8 @@
 The order of the operations is final, as their residence rests on it, but LLVM's machine scheduler would look
 for a better one, in time that grows with the square of a block's length. It never moves anything across a
 label, so labels (which are no code) keep it to a few operations at a time: two thirds of the compile time
-saved, nothing lost.
+saved, nothing lost. LLVM's selection of instructions takes time that grows with the square of a long chain of
+operations in one basic block (a sum of many terms), so a block ends after some of them.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from .straight_line_code import StraightLineCode
 from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
 
 OPERATIONS_PER_LABEL = 20
+OPERATIONS_PER_BLOCK = 1000  # or hundreds: fewer make long chains quicker to compile, and all else slower
 _LABEL = "call void @llvm.codeview.annotation(metadata !0)"
 _LABEL_DECLARATION = 'declare void @llvm.codeview.annotation(metadata)\n!0 = !{!"label"}'
 
@@ -106,11 +108,14 @@ class Lowering:
 
         def address(slot: int) -> str:
             if slot not in addresses:
-                addresses[slot] = f"%p{slot}"
-                write(f"%p{slot} = getelementptr {V}, ptr %frame, i64 {slot}")
+                addresses[slot] = f"%p{slot}_{len(lines)}"
+                write(f"{addresses[slot]} = getelementptr {V}, ptr %frame, i64 {slot}")
             return addresses[slot]
 
         for i, step in enumerate(piece):
+            if i and i % OPERATIONS_PER_BLOCK == 0:
+                lines += [f"br label %block{i}", f"block{i}:"]
+                addresses.clear()  # or they would have to be kept in registers
             if i % OPERATIONS_PER_LABEL == 0:
                 write(_LABEL)
             for value, slot in step.loads:

@@ -7,6 +7,7 @@ not know is rewritten: squares become products, and sin and cos of one angle sta
 
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 
 import casadi as ca
 
@@ -102,10 +103,8 @@ class _Recorder:
                 f"function '{caller.name()}': it calls '{callee.name()}', a {callee.class_name()}, "
                 "expected operations that expand to SX; write it with SX, or pass its result in as an input"
             )
-        inputs = []
-        for i in range(callee.n_in()):
-            inputs.append(arguments[: callee.nnz_in(i)])
-            arguments = arguments[callee.nnz_in(i) :]
+        left = iter(arguments)
+        inputs = [list(islice(left, callee.nnz_in(i))) for i in range(callee.n_in())]
         outputs = self.function(expanded(callee), inputs)
         return [value for output in outputs for value in output]
 

@@ -218,11 +218,16 @@ class LQProblem:
         return f"LQProblem({len(self.stages)} stages, root {root}: {nx} states, {nu} controls, {ng} equalities)"
 
 
-def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+def numbers(where: str, value: ArrayLike | None) -> Array:
+    """The user's numbers as an array; they may be infinite or NaN."""
     try:
-        array = np.array(value, dtype=np.float64)
+        return np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ProblemError(f"{where} is not an array of numbers: {error}") from None
+
+
+def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    array = numbers(where, value)
     if array.shape != shape:
         raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():

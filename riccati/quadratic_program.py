@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from reprlib import repr as shortened
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ProblemError
 from ..native import CoreObject, core
-from .problem import Array, CheckedStage, LQProblem, Stage
+from .problem import Array, CheckedStage, LQProblem, Stage, numbers
 
 # A residual computed again may differ from the solver's by this factor: order of sums, and its room beyond the bounds.
 SLACK = 10.0
@@ -139,10 +140,12 @@ class QP:
 
         initial_state: another one than that of the statement, where this fixed it. tolerance: of the KKT conditions.
         """
+        settings = _settings(tolerance, iterations, seconds)
+        if warm_start is not None:
+            self._check_start(warm_start)
         if initial_state is not None:
             self._move_root(initial_state)
-        stages, settings = self.problem.stages, core.Settings()
-        settings.tolerance, settings.iterations, settings.seconds = tolerance, iterations, min(seconds, 1e9)
+        stages = self.problem.stages
         settings.warm_start = warm_start is not None
         sizes = [(s.nu, nx) for s, nx in zip(stages, self._nx)]
         if warm_start is None:
@@ -173,9 +176,18 @@ class QP:
             if k == 0 or s.parent == 0:
                 self._set_stage(k)
 
-    def _set_start(self, start: QPSolution) -> None:
+    def _check_start(self, start: QPSolution) -> None:
+        if not isinstance(start, QPSolution):
+            raise ProblemError(f"solve: warm_start is {shortened(start)}, expected a QPSolution")
         if [len(x) for x in start.x] != [s.nx for s in self.problem.stages]:
             raise ProblemError("solve: warm_start is the solution of another QP: its states have other sizes")
+        parts = (start.x, start.u, start.costates, start.multipliers, start.row_multipliers)
+        if not all(
+            np.isfinite(part).all() for kind in (*parts, start.x_multipliers, start.u_multipliers) for part in kind
+        ):
+            raise ProblemError("solve: warm_start has an entry that is not finite, expected numbers")
+
+    def _set_start(self, start: QPSolution) -> None:
         first = len(start.x[0]) - self._nx[0]
         x, wx = [start.x[0][first:], *start.x[1:]], [start.x_multipliers[0][first:], *start.x_multipliers[1:]]
         self._core.set_guess(np.concatenate([part for pair in zip(start.u, x) for part in pair]))
@@ -254,12 +266,29 @@ class QP:
         )
 
 
+def _settings(tolerance: float, iterations: int, seconds: float) -> CoreObject:
+    for name, value, most in (("tolerance", tolerance, 0.1), ("seconds", seconds, np.inf)):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.integer | np.floating)
+            or not 0 < value <= most
+        ):
+            raise ProblemError(f"solve: {name} is {shortened(value)}, expected a positive number of at most {most:g}")
+    if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or not 0 <= iterations <= 10**9:
+        raise ProblemError(f"solve: iterations is {shortened(iterations)}, expected a whole number from 0 to 1e9")
+    settings = core.Settings()
+    settings.tolerance, settings.iterations, settings.seconds = float(tolerance), int(iterations), min(seconds, 1e9)
+    return settings
+
+
 def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits | None] | None) -> list[_Rows]:
     stages, fixed = problem.stages, problem.initial_state is not None
     if limits is None or isinstance(limits, StageLimits):
         alike = limits or StageLimits()
         root = replace(alike, x_lower=-np.inf, x_upper=np.inf) if fixed else alike
         return [_check(k, s, root if k == 0 else alike) for k, s in enumerate(stages)]
+    if not isinstance(limits, Sequence):
+        raise ProblemError(f"limits is {shortened(limits)}, expected StageLimits(...), or a list of them")
     if len(limits) != len(stages):
         raise ProblemError(f"limits has {len(limits)} entries, expected one for each of the {len(stages)} stages")
     found = [_check(k, s, each or StageLimits()) for k, (s, each) in enumerate(zip(stages, limits))]
@@ -272,7 +301,9 @@ def _check(k: int, s: CheckedStage, limits: StageLimits) -> _Rows:
     where = f"limits of stage {k}"
     if not isinstance(limits, StageLimits):
         raise ProblemError(f"{where}: {limits!r}, expected StageLimits(...) or None")
-    count = next((len(np.atleast_2d(np.asarray(C))) for C in (limits.Cx, limits.Cu) if C is not None), 0)
+    parts = {"Cx": limits.Cx, "Cu": limits.Cu}
+    matrices = [numbers(f"{where}: {name}", C) for name, C in parts.items() if C is not None]
+    count = len(np.atleast_2d(matrices[0])) if matrices else 0
     Cx = _matrix(f"{where}: Cx", limits.Cx, (count, s.nx))
     Cu = _matrix(f"{where}: Cu", limits.Cu, (count, s.nu))
 
@@ -288,7 +319,7 @@ def _check(k: int, s: CheckedStage, limits: StageLimits) -> _Rows:
 
 
 def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
-    array = np.zeros(shape) if value is None else np.array(value, dtype=np.float64)
+    array = np.zeros(shape) if value is None else numbers(where, value)
     if array.shape != shape:
         raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():
@@ -297,7 +328,7 @@ def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Arra
 
 
 def _spread(where: str, value: ArrayLike, size: int) -> Array:
-    array = np.array(value, dtype=np.float64)
+    array = numbers(where, value)
     if array.shape not in ((), (size,)):
         raise ProblemError(f"{where} has shape {array.shape}, expected a number or ({size},)")
     if np.isnan(array).any():

@@ -233,7 +233,7 @@ class Inertia:
     @property
     def about_com(self) -> np.ndarray:
         """Of numbers, the inertia tensor (3, 3) about the centre of mass."""
-        J = self.J - (self.h @ self.h.T / self.m if self.m > 0 else 0.0)
+        J = np.asarray(self.J - (self.h @ self.h.T / self.m if self.m > 0 else 0.0))
         return J.trace() * np.eye(3) - J
 
     @property

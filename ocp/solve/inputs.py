@@ -13,7 +13,7 @@ from ...errors import ProblemError
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.stages import Phase
 from ..stages.transcription import Transcription
-from ..statement.variables import Free, State, Variable
+from ..statement.variables import Control, Free, State, Variable
 from .settings import Settings
 from .warm_start import WarmStart
 
@@ -144,14 +144,14 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
         raise ProblemError(f"solve: '{variable.name}' is {value!r}, expected numbers") from None
     if array.ndim == 1 and array.size == count != size == 1:
         array = array[:, None]
-    if array.ndim == 2 and array.shape == (count + 1, size):
+    if isinstance(variable, Control) and array.shape == (count + 1, size):
         array = array[:-1]
     if (
         array.ndim > 2
         or (array.ndim == 2 and array.shape[0] not in (1, count))
         or (array.ndim and array.shape[-1] not in (1, size))
     ):
-        turned = "; it is transposed" if array.T.shape in ((count, size), (count + 1, size)) else ""
+        turned = "; it is transposed" if array.T.shape == (count, size) else ""
         raise ProblemError(
             f"solve: '{variable.name}' has shape {array.shape}, expected ({size},) or ({count}, {size}){turned}"
         )

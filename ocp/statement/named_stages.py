@@ -31,7 +31,10 @@ def named_stages(name: str, at: object, steps: int, last: int) -> tuple[int, ...
         except (TypeError, ValueError):
             raise ProblemError(f"'{name}': at is {at!r}, expected a slice of whole numbers") from None
     else:
-        listed: list[Any] = list(at) if isinstance(at, Iterable) else [at]
+        try:
+            listed: list[Any] = list(at) if isinstance(at, Iterable) else [at]
+        except TypeError:  # CasADi's matrices say that they can be iterated, and cannot
+            listed = [at]
         if not all(isinstance(k, (int, np.integer)) and -steps - 1 <= k <= steps for k in listed):
             raise ProblemError(
                 f"'{name}': at is {at!r}, expected a stage from 0 to {steps}, several, a slice or a word"

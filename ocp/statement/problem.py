@@ -143,8 +143,8 @@ class Problem:
         if not names:
             raise ProblemError(f"start: no state is named, expected some of {', '.join(states) or 'none'}")
         for name in names:
-            if name not in states:
-                raise ProblemError(f"start: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
+            if not isinstance(name, str) or name not in states:
+                raise ProblemError(f"start: there is no state {name!r}; the states are {', '.join(states) or 'none'}")
             if states[name] in self.started:
                 raise ProblemError(f"start: state '{name}' is named twice, expected it once")
             self.started.append(states[name])

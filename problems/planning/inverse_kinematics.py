@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...dynamics import Model
 from ...errors import ProblemError
 from ...ocp import Problem, Settings
 from ...ocp.solve.solver import Solver
+from .arguments import length, numbers
 
 APART = 1e-3  # rad: nearer configurations are the same solution
 
@@ -38,18 +40,20 @@ def configurations(model: Model, goal: ToolGoal, near: np.ndarray, tries: int, s
     """Different configurations (nq,) within the joints' limits that meet the goal, found from `near` and from random
     starts, as they are found.
     """
-    solver = _solver(model, goal.link, goal.rotation is not None, float(goal.tolerance), float(goal.angle))
-    numbers: dict[str, Any] = {"position": _numbers("position", goal.position, 3), "near": near}
+    link = model.frame(goal.link).name
+    given: dict[str, Any] = {"position": _numbers("position", goal.position, 3), "near": near}
     if goal.rotation is not None:
         rotation = _numbers("rotation", goal.rotation, 9).reshape(3, 3)
         if abs(rotation.T @ rotation - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
-            raise ProblemError(f"ToolGoal: rotation of '{goal.link}' is no rotation matrix, expected one (3, 3)")
-        numbers["rotation"] = rotation.T.ravel()  # SX is read column after column
+            raise ProblemError(f"ToolGoal: rotation of '{link}' is no rotation matrix, expected one (3, 3)")
+        given["rotation"] = rotation.T.ravel()  # SX is read column after column
+    room = length("ToolGoal: tolerance", goal.tolerance), length("ToolGoal: angle", goal.angle)
+    solver = _solver(model, link, goal.rotation is not None, *room)
     rng = np.random.default_rng(seed)
     found: list[np.ndarray] = []
     for number in range(tries):
         start = near if number == 0 else model.random_configuration(rng)
-        answer = solver.solve(guess={"q": start}, settings=Settings(tolerance=1e-8, iterations=60), **numbers)
+        answer = solver.solve(guess={"q": start}, settings=Settings(tolerance=1e-8, iterations=60), **given)
         q = answer.q[-1]
         if answer.status == "solved" and all(abs(q - other).max() > APART for other in found):
             found.append(q)
@@ -69,10 +73,7 @@ def _solver(model: Model, link: str, turned: bool, tolerance: float, angle: floa
 
 
 def _numbers(what: str, value: ArrayLike, size: int) -> np.ndarray:
-    try:
-        array = np.asarray(value, dtype=float).ravel()
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.size != size or not np.isfinite(array).all():
-        raise ProblemError(f"ToolGoal: {what} is {value!r}, expected {size} finite numbers")
+    array = numbers(f"ToolGoal: {what}", value, f"{size} finite numbers").ravel()
+    if array.size != size:
+        raise ProblemError(f"ToolGoal: {what} is {shortened(value)}, expected {size} finite numbers")
     return array

@@ -37,7 +37,7 @@ class JointLimits:
             value = getattr(self, part.name)
             try:
                 array = np.broadcast_to(np.asarray(known[part.name] if value is None else value, float), (model.nv,))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
                 raise ProblemError(
                     f"JointLimits: {part.name} is {value!r}, expected a number or ({model.nv},) of them"
                 ) from None

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +26,7 @@ from ...dynamics.shapes.paths import find_path
 from ...errors import ProblemError
 from ...ocp import Settings, Solution
 from .answer import Attempt, Plan
+from .arguments import instance, length, numbers, whole
 from .check import DENSITY, Check, check
 from .inverse_kinematics import ToolGoal, configurations
 from .limits import FilledJointLimits, JointLimits
@@ -58,15 +60,18 @@ def plan(
     try; path: (points, nq), one to try first, such as that of another planner or of a previous plan. The first call
     for a robot and limits builds machine code; another scene, start or goal does not.
     """
-    return planner(robot, limits or JointLimits(), margin, steps).plan(start, goal, scene or Scene(), seeds, path, seed)
+    made = planner(robot, JointLimits() if limits is None else limits, margin, steps)
+    return made.plan(start, goal, Scene() if scene is None else scene, seeds, path, seed)
 
 
 def planner(robot: Model, limits: JointLimits, margin: float, steps: int) -> Planner:
     """The planner of a robot, built once for the same limits."""
+    instance("plan: robot", robot, Model), instance("plan: limits", limits, JointLimits)
+    margin, steps = length("plan: margin", margin), whole("plan: steps", steps, 2, 100_000)
     if robot.nq != robot.nv:
         raise ProblemError(f"plan: '{robot.name}' has joints without end or a floating base, expected limited joints")
     filled = limits.of(robot)
-    return _planner(robot, filled.key, _Unhashed(filled), float(margin), int(steps))
+    return _planner(robot, filled.key, _Unhashed(filled), margin, steps)
 
 
 @dataclass(frozen=True)
@@ -105,13 +110,16 @@ class Planner:
         """See `plan`."""
         begin = perf_counter()
         model = self.stated.cloud.model
+        instance("plan: scene", scene, Scene)
+        seeds, seed = whole("plan: seeds", seeds, 0, 100_000), whole("plan: seed", seed, 0, 2**31)
+        points = None if path is None else self._path(path)
         first = self._configuration("start", start)
         if trouble := self._trouble("start", first, scene):
             return Plan(*trouble, model, scene, seconds=perf_counter() - begin)
         goals, trouble = self._goals(first, goal, scene, seed)
         attempts: list[Attempt] = []
         for last in goals:
-            for name, way in self._ways(first, last, scene, seeds, path, seed):
+            for name, way in self._ways(first, last, scene, seeds, points, seed):
                 since = perf_counter()
                 motion, solution, checked, outcome = self._motion(first, last, way, scene)
                 iterations = solution.statistics.iterations
@@ -125,14 +133,18 @@ class Planner:
         return Plan("not found", reason, model, scene, attempts=tuple(attempts), seconds=perf_counter() - begin)
 
     def _configuration(self, what: str, q: ArrayLike) -> np.ndarray:
-        model = self.stated.cloud.model
-        try:
-            array = np.asarray(q, dtype=float)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        if array.shape != (model.nq,) or not np.isfinite(array).all():
-            raise ProblemError(f"plan: {what} is {q!r}, expected {model.nq} finite numbers")
+        nq = self.stated.cloud.model.nq
+        array = numbers(f"plan: {what}", q, f"{nq} finite numbers")
+        if array.shape != (nq,):
+            raise ProblemError(f"plan: {what} is {shortened(q)}, expected {nq} finite numbers")
         return array
+
+    def _path(self, path: ArrayLike) -> np.ndarray:
+        nq = self.stated.cloud.model.nq
+        points = numbers("plan: path", path, f"points ({nq},) in rows")
+        if points.ndim != 2 or points.shape[1] != nq:
+            raise ProblemError(f"plan: path has shape {points.shape}, expected (points, {nq})")
+        return points
 
     def _trouble(self, what: str, q: np.ndarray, scene: Scene) -> tuple[str, str] | None:
         """Why a configuration can be no end of a motion."""
@@ -165,11 +177,11 @@ class Planner:
         return sorted(free, key=lambda q: float(abs(q - start).max()))[:3], ("", "")
 
     def _ways(
-        self, start: np.ndarray, goal: np.ndarray, scene: Scene, seeds: int, path: ArrayLike | None, seed: int
+        self, start: np.ndarray, goal: np.ndarray, scene: Scene, seeds: int, path: np.ndarray | None, seed: int
     ) -> Iterator[tuple[str, np.ndarray]]:
         """Paths (points, nq) to begin with, and what they are called."""
         if path is not None:
-            yield "the given path", np.vstack([start, np.atleast_2d(np.asarray(path, dtype=float))[1:-1], goal])
+            yield "the given path", np.vstack([start, path[1:-1], goal])
         cloud, margin = self.stated.cloud, float(self._margins(start, goal, scene).min())
         for number in range(seeds):
             found, taken = find_path(cloud, scene, start, goal, margin * (1 + number % 2), SEARCH, seed + number)

@@ -85,7 +85,8 @@ def test_solves(solver):
         warm = pick(rng, None, expected, share=0.1)
         settings = pick(rng, None, Settings(iterations=20), share=0.1)
         callback = pick(rng, None, share=0.05)
-        solution = solver.solve(guess, warm, settings, callback, **given)
+        start = pick(rng, None, share=0.05)
+        solution = solver.solve(guess, warm, start, settings, callback, **given)
         if solution.solved:
             assert max(solution.check().worst, 0) <= 1e-6
             np.testing.assert_allclose(solution.objective, expected.objective, rtol=1e-6)

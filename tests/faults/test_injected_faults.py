@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 from support.ocp_problems import swing_up
-from trisweep.native.compiler.compiled_function import _Entry
 
+# The calling convention of compiled functions (native/compiler/driver.py).
+Entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
 FAULTS = {"nan": np.nan, "inf": np.inf, "sign": -1.0}
 
 
@@ -18,9 +19,9 @@ class Injector:
     """Stands between the core and a compiled function; from call `first` to `last` it spoils the rows of one stage."""
 
     def __init__(self, original, outputs):
-        self.original, self.outputs = _Entry(original.address), outputs
+        self.original, self.outputs = Entry(original.address), outputs
         self.calls, self.first, self.last, self.stage, self.factor = 0, 0, -1, 0, 1.0
-        self.entry = _Entry(self)
+        self.entry = Entry(self)
         self.address = ctypes.cast(self.entry, ctypes.c_void_p).value
 
     def arm(self, first, last, stage, kind):
@@ -108,6 +109,45 @@ def test_a_wrong_sign_that_stays_is_never_called_solved(injected, where):
         assert solver.solve().solved
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("where", ["values", "derivatives"])
+@pytest.mark.parametrize("kind", FAULTS)
+def test_one_call_that_goes_wrong_among_many_solves(injected, where, kind, threads):
+    """It reaches the problem that is being solved and no other; the next batch is the first one again."""
+    solver, made = injected
+    guesses = {"angle": np.random.default_rng(5).uniform(-0.1, 0.1, (6, 1, 1))}
+    made[where].arm(1, 0, 0, kind)
+    whole = solver.solve_many(guess=guesses, threads=threads, progress=False)
+    assert list(whole.statuses) == ["solved"] * 6
+    calls = made[where].calls
+    touched = 0
+    for call in (1, 2, calls // 3, calls // 2, calls - 1):
+        made[where].arm(call, call, 7, kind)
+        solutions = solver.solve_many(guess=guesses, threads=threads, progress=False)
+        made[where].arm(1, 0, 0, kind)
+        others = [i for i in range(6) if not np.array_equal(solutions.angle[i], whole.angle[i])]
+        assert len(others) <= 1
+        touched += len(others)
+        for i in range(6):
+            if solutions.solved[i]:
+                assert solutions[i].check().worst < 1e-5
+        again = solver.solve_many(guess=guesses, threads=threads, progress=False)
+        np.testing.assert_array_equal(again.angle, whole.angle)
+    assert touched > 0
+
+
+@pytest.mark.parametrize("kind", ["nan", "inf"])
+def test_functions_that_stay_wrong_are_a_status_of_every_problem(injected, kind):
+    solver, made = injected
+    guesses = {"angle": np.zeros((3, 1, 1))}
+    made["values"].arm(1, 10**9, 3, kind)
+    solutions = solver.solve_many(guess=guesses, threads=2, progress=False)
+    made["values"].arm(1, 0, 0, kind)
+    assert list(solutions.statuses) == ["not finite"] * 3 and not solutions.solved.any()
+    assert solver.solve_many(guess=guesses, threads=2, progress=False).solved.all()
+    assert solver.solve().solved
+
+
 OUT_OF_MEMORY = """
 import resource
 import trisweep as ts
@@ -137,9 +177,53 @@ for room in (0, 2**20, 2**22, 2**24):
 print(failed)
 """
 
+OUT_OF_MEMORY_ELSEWHERE = """
+import resource, sys
+import numpy as np
+import trisweep as ts
+from trisweep.riccati import QP, Stage, StageLimits
+
+def tree(n):
+    first = Stage(Q=np.eye(n), q=np.ones(n), R=np.eye(n), r=np.zeros(n))
+    edge = {"A": np.eye(n), "B": np.eye(n), "b": np.zeros(n)}
+    rest = [Stage(Q=np.eye(n), q=np.ones(n), R=np.eye(n), r=np.zeros(n), parent=k, **edge) for k in range(60)]
+    return QP([first, *rest], StageLimits(u_upper=1.0), np.ones(n)).solve().objective
+
+def many():
+    ocp = ts.Problem(steps=200, step=0.1)
+    x, u = ocp.state("x", 30), ocp.control("u", 30)
+    ocp.derivative(x=u)
+    ocp.minimize(ts.sumsqr(u) + ts.sumsqr(x))
+    ocp.constrain("start", x, equals=1, at="start")
+    return ocp.build().solve_many(guess={"x": np.zeros((4, 1, 30))}, threads=2, progress=False).objectives[3]
+
+act = {"program": lambda: tree(40), "many": many}[sys.argv[1]]
+expected = act()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+failed = 0
+for room in (0, 2**20, 2**21, 2**22, 2**23, 2**24):
+    resource.setrlimit(resource.RLIMIT_AS, (used + room, resource.RLIM_INFINITY))
+    try:
+        assert act() == expected
+    except (MemoryError, ts.TrisweepError):
+        failed += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert act() == expected
+print(failed)
+"""
+
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space")
 def test_memory_that_runs_out_in_building():
     run = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) >= 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space")
+@pytest.mark.parametrize("what", ["program", "many"])
+def test_memory_that_runs_out_in_building_all_of_it(what):
+    run = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY_ELSEWHERE, what], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert int(run.stdout) >= 1

@@ -2,19 +2,16 @@
 
 Problems go out in chunks of about `CHUNK_SECONDS`, by the time that solves took so far; the first ones are small, and
 so are the last ones, so that workers end together. How many workers there are is learnt from who answers: twice as many
-chunks are out, so that nobody waits. A chunk that fails or whose worker is lost goes out again; what failed `TRIES`
-times is left, so that one problem that crashes its worker does not take the others with it.
+chunks are out, so that nobody waits. What fails or is lost is the `dispatcher`'s.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -25,11 +22,12 @@ from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.settings import Settings
 from .answers import Answers, joined, not_begun
+from .dispatcher import Broken, Dispatcher, Executors
 from .folder import Folder, batch_name
 from .rows import Rows, rows_of
 from .solutions import Solutions
 from .threads import checked
-from .worker import Chunk, Returned, keep, packed, work
+from .worker import Chunk, keep, packed
 
 if TYPE_CHECKING:
     from ..solve.solver import Solver
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
 CHUNK_SECONDS, LEAST_SECONDS = 0.2, 0.02
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
-TRIES = 4  # of a chunk
-
-Executors = Executor | Callable[[], Executor]
 
 
 @overload
@@ -131,7 +126,7 @@ class _Run:
                 found[numbers.start] = answers
         except KeyboardInterrupt:
             pass
-        except _Broken as error:
+        except Broken as error:
             warnings.warn(f"trisweep: {error}", RuntimeWarning, stacklevel=4)
         parts, at = [], 0
         for first, answers in sorted(found.items()):
@@ -168,30 +163,35 @@ class _Run:
     def _solve(self, left: list[range]) -> Iterator[tuple[range, Answers]]:
         if not left:
             return
-        hand = _Hand(self.executor)
+        hand = Dispatcher(self.executor)
         name = batch_name(self.solver)
         keep(name, self.solver)
         ships: bytes | None = None
         try:
             while (left and not hand.broken) or hand.out:
-                while left and not hand.broken and hand.out < (2 * len(self.workers) or FIRST_OUT):
+                while left and not hand.broken and hand.out < self._most_out():
                     numbers = self._cut(left, hand.out)
                     hand.submit(numbers, self._chunk(numbers, name, None))
                 numbers, outcome = hand.next()
                 if isinstance(outcome, BaseException):
                     left = hand.give_again(numbers, outcome, left)
-                elif outcome.answers is None:
+                    continue
+                self.workers.add(outcome.worker)
+                if outcome.answers is None:
                     ships = packed(self.solver) if ships is None else ships
                     hand.submit(numbers, self._chunk(numbers, name, ships))
                 else:
-                    self.workers.add(outcome.worker)
                     self.seconds += outcome.seconds
                     self.solved += len(numbers)
                     yield numbers, outcome.answers
         finally:
             hand.close()
         if hand.broken:
-            raise _Broken(hand.broken)
+            raise Broken(hand.broken)
+
+    def _most_out(self) -> int:
+        """How many chunks may be on their way: here one, of which nothing is lost."""
+        return 1 if self.executor is None else 2 * len(self.workers) or FIRST_OUT
 
     def _cut(self, left: list[range], out: int) -> range:
         """The next chunk, taken from what is left."""
@@ -209,112 +209,6 @@ class _Run:
     def _chunk(self, numbers: range, name: str, ships: bytes | None) -> Chunk:
         threads = self.threads or (1 if self.executor is not None else os.cpu_count() or 1)
         return Chunk(numbers.start, self.rows.part(numbers), self.settings, threads, name, ships)
-
-
-class _Broken(ProblemError):
-    pass
-
-
-class _Hand:
-    """Gives chunks to an executor and takes what comes back."""
-
-    def __init__(self, given: Executors | None):
-        made = _Here if given is None else given
-        self._make: Callable[[], Any] | None = made if isinstance(made, type) or not hasattr(made, "submit") else None
-        self._executor: Any = made if self._make is None else self._make()
-        if not hasattr(self._executor, "submit"):
-            raise ProblemError(
-                f"solve_many: executor gives a {type(self._executor).__name__}, expected one with submit(...)"
-            )
-        self._back: SimpleQueue[tuple[range, Future[Returned]]] = SimpleQueue()
-        self._waited: dict[int, tuple[range, Future[Returned]]] = {}
-        self._tries: dict[int, int] = {}
-        self.broken = ""  # a sentence, where nothing more can be given
-        self.answered = False  # whether a worker ever has
-
-    @property
-    def out(self) -> int:
-        """How many chunks are on their way."""
-        return len(self._waited)
-
-    def submit(self, numbers: range, chunk: Chunk) -> None:
-        try:
-            future = self._executor.submit(work, chunk)
-        except (BrokenExecutor, RuntimeError) as error:  # "cannot schedule new futures after shutdown" is the latter
-            future = Future()
-            future.set_exception(error)
-        self._waited[numbers.start] = numbers, future
-        future.add_done_callback(lambda done: self._back.put((numbers, done)))
-
-    def next(self) -> tuple[range, Returned | BaseException]:
-        """The next that comes back, and what it brings."""
-        while True:
-            numbers, future = self._back.get()
-            waited = self._waited.get(numbers.start)
-            if waited is not None and waited[1] is future:
-                break
-        del self._waited[numbers.start]
-        if future.cancelled():
-            return numbers, BrokenExecutor("the chunk was cancelled")
-        error = future.exception()
-        self.answered |= error is None
-        return numbers, future.result() if error is None else error
-
-    def give_again(self, numbers: range, error: BaseException, left: list[range]) -> list[range]:
-        """What is left to do after a chunk failed."""
-        tries = self._tries[numbers.start] = self._tries.get(numbers.start, 0) + 1
-        if isinstance(error, BrokenExecutor) and self._make is None:
-            self.broken = (
-                f"solve_many: the executor is broken ({error}) and takes nothing more; what is left is not begun. Give "
-                "a function that makes executors, executor=lambda: ProcessPoolExecutor(), and what is lost goes out "
-                "again; resume= keeps what is solved"
-            )
-            return [numbers, *left]
-        lost = [numbers]
-        if tries >= TRIES:
-            sentence = (
-                f"solve_many: problems {numbers.start} to {numbers.stop - 1} failed {TRIES} times, the last time with "
-                f"{type(error).__name__}: {error}"
-            )
-            if not self.answered:
-                raise ProblemError(sentence) from error
-            warnings.warn(f"trisweep: {sentence}; they are not begun", RuntimeWarning, stacklevel=6)
-            lost = []
-        if isinstance(error, BrokenExecutor) and self._make is not None:
-            lost += [waiting for waiting, future in self._waited.values() if not _is_good(future)]
-            for waiting in lost:
-                self._waited.pop(waiting.start, None)
-            self._shut()
-            self._executor = self._make()
-        return [*lost, *left]
-
-    def close(self) -> None:
-        """Take back what is on its way."""
-        for _, future in self._waited.values():
-            future.cancel()
-        if self._make is not None:
-            self._shut()
-
-    def _shut(self) -> None:
-        shutdown = getattr(self._executor, "shutdown", None)
-        if shutdown is not None:
-            shutdown(wait=False)
-
-
-def _is_good(future: Future[Returned]) -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
-
-
-class _Here(Executor):
-    """Workers that are this process: a chunk is solved where it is given."""
-
-    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        try:
-            future.set_result(work(*given, **named))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 def _without(left: list[range], done: range) -> list[range]:

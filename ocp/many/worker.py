@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from ..answer.status import Status
 from ..solve.settings import Settings
-from .answers import Answers
+from .answers import STATUSES, Answers
 from .rows import Rows
 from .threads import solve_rows
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..solve.solver import Solver
 
 KEPT = 4  # solvers, the last ones
+INTERRUPTED = STATUSES.index(Status.INTERRUPTED)
 _SOLVERS: dict[str, Solver] = {}
 
 
@@ -60,7 +62,7 @@ def packed(solver: Solver) -> bytes:
 
 
 def work(chunk: Chunk) -> Returned:
-    """Solve a chunk."""
+    """Solve a chunk: all of it, or none where Ctrl-C came."""
     worker = platform.node(), os.getpid()
     if chunk.solver not in _SOLVERS:
         if chunk.packed is None:
@@ -68,4 +70,6 @@ def work(chunk: Chunk) -> Returned:
         keep(chunk.solver, pickle.loads(zlib.decompress(chunk.packed)))
     begin = perf_counter()
     answers = solve_rows(_SOLVERS[chunk.solver], chunk.rows, chunk.settings, chunk.threads, None)
+    if (answers.statuses == INTERRUPTED).any():
+        raise KeyboardInterrupt  # half a chunk is none
     return Returned(worker, answers, perf_counter() - begin)

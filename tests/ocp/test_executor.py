@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import trisweep as ts
 from trisweep.ocp import Problem, ProblemError, Solutions
+from trisweep.ocp.many import dispatcher, worker
 from trisweep.ocp.many import executor as many_executor
-from trisweep.ocp.many import worker
+from trisweep.ocp.many.answers import not_begun
+from trisweep.ocp.many.threads import solve_rows
 
 STATEMENT = """
 import casadi as ca, numpy as np, trisweep as ts
@@ -118,6 +120,10 @@ def test_an_executor_that_broke_leaves_what_is_there(stated, small_chunks):
         assert "0 of 120 problems solved" in str(found)
         with pytest.raises(ProblemError, match="the executor is broken"):
             list(ts.solve_many(solver, executor=pool, target=targets, as_completed=True))
+    with ThreadPoolExecutor(1) as closed:
+        pass
+    with pytest.warns(RuntimeWarning, match="the executor is broken .*after shutdown"):
+        assert not ts.solve_many(solver, executor=closed, target=targets).answers.begun.any()
 
 
 class Stumbling(Executor):
@@ -194,13 +200,29 @@ def test_a_run_that_was_killed_goes_on(stated, tmp_path, monkeypatch, small_chun
         solved.extend(range(chunk.first, chunk.first + chunk.rows.count))
         return worker.work(chunk)
 
-    monkeypatch.setattr(many_executor, "work", counted)
+    monkeypatch.setattr(dispatcher, "work", counted)
     assert_same(ts.solve_many(solver, target=targets, resume=tmp_path), expected)
     assert sorted([*there, *solved]) == list(range(len(targets)))
     solved.clear()
     whole = ts.solve_many(solver, target=targets, resume=tmp_path)
     assert_same(whole, expected)
     assert not solved and whole[2].solved
+
+
+def test_ctrl_c_ends_it_all_and_keeps_whole_chunks_alone(stated, tmp_path, monkeypatch, small_chunks):
+    solver, targets, expected = stated
+    asked = []
+
+    def interrupted_at_the_third(solver, rows, *how):
+        asked.append(rows.count)
+        answers = solve_rows(solver, rows, *how)
+        return answers if len(asked) != 3 else not_begun(solver.layout, rows.shared)
+
+    monkeypatch.setattr(worker, "solve_rows", interrupted_at_the_third)
+    found = ts.solve_many(solver, target=targets, resume=tmp_path)
+    begun = found.answers.begun
+    assert len(asked) == 3 and begun.sum() == sum(asked[:2]) and "interrupted" in found.counts
+    assert_same(ts.solve_many(solver, target=targets, resume=tmp_path), expected)
 
 
 def test_a_folder_of_another_batch_is_refused_and_a_damaged_file_solved_again(stated, tmp_path, small_chunks):

@@ -52,7 +52,7 @@ def test_solved_as_published(name):
     solution = solver.solve(stated.guess, **stated.parameters)
     assert solution.solved, solution
     assert one.agrees(solution.objective), f"{solution.objective:.9g}, published {one.published():.9g}"
-    verdict = Judge(solver, seconds=60)(solution)
+    verdict = Judge(solver, seconds=600)(solution)
     assert verdict.false == ""
 
 
@@ -66,7 +66,7 @@ def test_every_problem_says_where_it_is_from():
 
 def test_the_judge_confirms_a_solution(answer):
     solver, solution = answer
-    verdict = Judge(solver, seconds=60)(solution)
+    verdict = Judge(solver, seconds=600)(solution)
     assert verdict.false == ""
     assert verdict.moved < 1e-6
 
@@ -93,17 +93,17 @@ def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
     ocp.constrain("start", x, equals=0, at="start")
     solver = ocp.build()
     solution = solver.solve({"u": 0.9})
-    assert Judge(solver, seconds=60).resolve(solution).moved < 1e-6
+    assert Judge(solver, seconds=600).resolve(solution).moved < 1e-6
     z = solution.point.z.copy()
     z[0], z[2] = 0.2, 0.2  # u and where it leads
     elsewhere = replace(solution.point, z=z)
     measured = solver.plain_conditions.measure(elsewhere, solution.limit_vectors)
     moved = replace(solution, point=elsewhere, measured=measured)
-    assert "IPOPT goes on" in Judge(solver, seconds=60).resolve(moved).false
+    assert "IPOPT goes on" in Judge(solver, seconds=600).resolve(moved).false
 
 
 def test_a_process_that_dies_costs_one_entry():
-    worker = Worker(seconds=20, iterations=500)
+    worker = Worker(seconds=600, iterations=500)
     try:
         worker.give(Task("steps", "native", i) for i in (0, 1))
         worker.process.kill()
@@ -118,7 +118,7 @@ def test_a_process_that_dies_costs_one_entry():
 
 
 def test_a_problem_that_cannot_be_stated_is_said_and_the_next_goes_on():
-    found = list(outcomes([[Task("nothing", "native", 0)], [Task("steps", "ipopt", 0)]], 1, 20.0, 500))
+    found = list(outcomes([[Task("nothing", "native", 0)], [Task("steps", "ipopt", 0)]], 1, 600.0, 500))
     assert [outcome.status for outcome in found] == ["refused", "solved"]
     assert "there is no problem 'nothing'" in found[0].remark
 

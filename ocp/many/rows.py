@@ -150,7 +150,7 @@ def _put(layout: Layout, name: str, value: np.ndarray, shared: np.ndarray, stage
         for variable in phase.parameters:
             if variable.per_stage:
                 if variable.name == name:
-                    places = phase.of_stages(np.arange(layout.size_stage))[:, at_stage : at_stage + variable.size]
+                    places = phase.stage_rows(np.arange(layout.size_stage))[:, at_stage : at_stage + variable.size]
                     stage_parameters[:, places] = value
                 at_stage += variable.size
             else:
@@ -181,7 +181,7 @@ def _guessed(
 def _anchor_places(layout: Layout) -> np.ndarray:
     """Where among the stage parameters the anchors of states on manifolds stand."""
     places = np.arange(layout.size_stage)
-    return np.concatenate([phase.of_stages(places)[:, phase.at_anchors :].ravel() for phase in layout.phases])
+    return np.concatenate([phase.stage_rows(places)[:, phase.at_anchors :].ravel() for phase in layout.phases])
 
 
 def _points(layout: Layout, word: str, given: object) -> list[WarmStart]:
@@ -245,7 +245,7 @@ def _started(
     except ProblemError as error:
         raise ProblemError(f"solve_many: problem 0: {str(error).removeprefix('solve: ')}") from None
     place = inputs.layout.phases[0]
-    at, anchor = place.nu, place.of_stages(np.arange(stage_parameters.shape[1]))[0, place.at_anchors :]
+    at, anchor = place.nu, place.stage_rows(np.arange(stage_parameters.shape[1]))[0, place.at_anchors :]
     for v in inputs.transcription.phases[0].states:
         coordinates, anchors = slice(at, at + v.size), anchor[: v.manifold.anchors]
         at, anchor = at + v.size, anchor[v.manifold.anchors :]

@@ -154,7 +154,7 @@ class Solutions(WithoutSolver, Sequence[Solution]):
         found = {
             name: answers.z[:, places] for name, places in phase.coordinates(np.arange(self.layout.size_z)).items()
         }
-        anchors, at = phase.of_stages(np.arange(self.layout.size_stage)), phase.at_anchors
+        anchors, at = phase.stage_rows(np.arange(self.layout.size_stage)), phase.at_anchors
         for v in phase.states:
             of_state = answers.stage_parameters[:, anchors[:, at : at + v.manifold.anchors]]
             count = len(self) * (phase.steps + 1)

@@ -42,7 +42,7 @@ class Inputs:
         for phase, place in zip(self.transcription.phases, self.layout.phases):
             values = {v.name: _of_phase(place.name, v.name, given[v.name]) for v in phase.problem.parameters}
             shared += [_rows(v, values[v.name], 1)[0] for v in phase.problem.parameters if not v.per_stage]
-            at, here = 0, place.of_stages(stage_parameters)
+            at, here = 0, place.stage_rows(stage_parameters)
             for v in phase.problem.parameters:
                 if v.per_stage:
                     here[:, at : at + v.size] = _rows(v, values[v.name], place.steps + 1)
@@ -97,7 +97,7 @@ class Inputs:
             if v.name in started:
                 coordinates, anchors = v.manifold.cut(_rows(v, given[v.name], 1))
                 z[at : at + v.size] = coordinates[0]
-                place.of_stages(stage_parameters)[0, anchor : anchor + v.manifold.anchors] = anchors[0]
+                place.stage_rows(stage_parameters)[0, anchor : anchor + v.manifold.anchors] = anchors[0]
             at, anchor = at + v.size, anchor + v.manifold.anchors
 
 
@@ -121,7 +121,7 @@ def _guess_of(
     for v in phase.states:
         rows = _rows(v, values.get(v.name, _unguessed(phase, v)), place.steps + 1)
         coordinates, anchors = v.manifold.cut(rows)
-        place.of_stages(stage_parameters)[:, at : at + v.manifold.anchors] = anchors
+        place.stage_rows(stage_parameters)[:, at : at + v.manifold.anchors] = anchors
         at += v.manifold.anchors
         states.append(coordinates)
     return place.joined(np.hstack([np.zeros((place.steps, 0)), *controls]), np.hstack(states))

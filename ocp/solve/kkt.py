@@ -263,14 +263,14 @@ class Conditions:
         here = point.z[self.transcription.run(block)].reshape(len(stages), -1)
         width = here.shape[1] - phase.nx
         first = stages[0] - phase.first
-        of_stages = phase.of_stages(point.stage_parameters)[first : first + len(stages)]
+        stage_rows = phase.stage_rows(point.stage_parameters)[first : first + len(stages)]
         of_children = np.zeros((len(stages), 0))
         if block.entering is not None and block.entering.child_parameters.numel():
             entered = self.layout.phases[phases.index(block.entering)]
             first = block.child - entered.first
-            of_children = entered.of_stages(point.stage_parameters)[first : first + len(stages)]
+            of_children = entered.stage_rows(point.stage_parameters)[first : first + len(stages)]
         shared = point.shared_parameters[None, phase.at_shared : phase.at_shared + phase.shared]
-        return [here[:, :width], here[:, width:], shared, of_stages, of_children]
+        return [here[:, :width], here[:, width:], shared, stage_rows, of_children]
 
 
 def doubt(measured: Measured, tolerance: float) -> str:

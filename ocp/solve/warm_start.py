@@ -36,10 +36,10 @@ class WarmStart:
         y = point.y.copy()
         for rows in self.layout.constraints:
             y[rows.places] = _later(point.y[rows.places], steps)
-        of_stages = phase.of_stages(point.stage_parameters).copy()
-        of_stages[:, phase.at_anchors :] = _later(of_stages[:, phase.at_anchors :], steps)
+        stage_rows = phase.stage_rows(point.stage_parameters).copy()
+        stage_rows[:, phase.at_anchors :] = _later(stage_rows[:, phase.at_anchors :], steps)
         z, w = (_moved(phase, vector, steps) for vector in (point.z, point.w))
-        return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=of_stages.ravel()))
+        return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=stage_rows.ravel()))
 
 
 def _moved(phase: PhaseLayout, vector: np.ndarray, steps: int) -> np.ndarray:

@@ -127,12 +127,12 @@ class PhaseLayout:
         """Every state (stages, size) and control (steps, size)."""
         found, at = self.coordinates(z), self.at_anchors
         for v in self.states:
-            anchors = self.of_stages(stage_parameters)[:, at : at + v.manifold.anchors]
+            anchors = self.stage_rows(stage_parameters)[:, at : at + v.manifold.anchors]
             found[v.name] = v.manifold.joined(found[v.name], anchors)
             at += v.manifold.anchors
         return found
 
-    def of_stages(self, stage_parameters: np.ndarray) -> np.ndarray:
+    def stage_rows(self, stage_parameters: np.ndarray) -> np.ndarray:
         """This phase's part of the stage parameters (stages, per_stage)."""
         rows = self.steps + 1
         return stage_parameters[self.at_stage : self.at_stage + rows * self.per_stage].reshape(rows, self.per_stage)
@@ -141,7 +141,7 @@ class PhaseLayout:
         """Every parameter: (size,), or (stages, size) where each stage has its own."""
         here = shared[None, self.at_shared : self.at_shared + self.shared]
         common = _split(here, tuple(v for v in self.parameters if not v.per_stage))
-        per_stage = _split(self.of_stages(stage_parameters), tuple(v for v in self.parameters if v.per_stage))
+        per_stage = _split(self.stage_rows(stage_parameters), tuple(v for v in self.parameters if v.per_stage))
         return {**{name: rows[0] for name, rows in common.items()}, **per_stage}
 
 

@@ -50,9 +50,9 @@ class LimitedRows:
         """Both (problems, stages, rows), for the parameters of many solves, a row each."""
         problems, stages = len(shared), len(self.stages)
         here = shared[:, self.layout.at_shared : self.layout.at_shared + self.layout.shared]
-        places = self.layout.of_stages(np.arange(stage_parameters.shape[1]))[self.stages.start : self.stages.stop]
-        of_stages = stage_parameters[:, places].reshape(problems * stages, -1)
-        found = self.function(np.repeat(here, stages, axis=0).T, of_stages.T)
+        places = self.layout.stage_rows(np.arange(stage_parameters.shape[1]))[self.stages.start : self.stages.stop]
+        stage_rows = stage_parameters[:, places].reshape(problems * stages, -1)
+        found = self.function(np.repeat(here, stages, axis=0).T, stage_rows.T)
         lower, upper = (np.array(side).T.reshape(problems, stages, -1) for side in found)
         wrong = np.argwhere(~(lower <= upper))
         if len(wrong):

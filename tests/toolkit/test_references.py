@@ -1,4 +1,6 @@
-"""Every paper that a source cites stands in docs/references.md, under the key by which it is cited."""
+"""Every paper that a source cites stands in docs/references.md, under the key by which it is cited; files that a page
+names are there.
+"""
 
 import re
 from pathlib import Path
@@ -10,6 +12,9 @@ ROOMS = ("native", "riccati", "adjoint", "dynamics", "drawing", "ocp", "problems
 SOURCES = sorted(
     path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".hpp", ".cpp")
 ) + sorted((ROOT / "docs").glob("*.md"))
+FILES = [
+    path for path in ROOT.rglob("*.*") if path.suffix in (".py", ".hpp", ".cpp", ".md") and ".venv" not in path.parts
+]
 NAME = r"[A-Z][^\W\d_]+(?:-[A-Z][^\W\d_]+)?"
 CITATION = re.compile(rf"((?:{NAME}(?:, | and ))*{NAME})\s\(?((?:19|20)\d\d[a-z]?)\b")
 KEYS = set(re.findall(r"^\| (\S.*?\d{4}[a-z]?) \|", (ROOT / "docs/references.md").read_text(), flags=re.MULTILINE))
@@ -32,5 +37,13 @@ def test_citations_resolve(path):
 
 
 def test_no_paper_is_cited_by_a_number():
-    for path in SOURCES:
-        assert not re.search(r"\b00[0-4] (Sec|Alg|eq|Table|Fig)", path.read_text()), path
+    results = [path for path in (ROOT / "bench/results").iterdir() if path.suffix in (".md", ".txt")]
+    for path in [*SOURCES, *results]:
+        assert not re.search(r"\b00[0-4] (Sec|Alg|eq|Table|Fig)|\(00[0-4]\b|\s00[0-4]\n", path.read_text()), path
+
+
+@pytest.mark.parametrize("path", [ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")], ids=lambda p: p.name)
+def test_files_that_a_page_names_are_there(path):
+    names = re.findall(r"`([\w/]+\.(?:py|hpp|cpp|md))`", path.read_text())
+    missing = [name for name in names if not any(found.match(name) for found in FILES)]
+    assert not missing

@@ -241,7 +241,9 @@ void bind_solver(nb::module_& m) {
     nb::class_<Solver>(m, "Solver", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const Structure&>())
         .def("set_parameters",
-             [](Solver& s, Vector shared, Vector of_stages) { s.set_parameters(plain(shared), plain(of_stages)); })
+             [](Solver& s, Vector shared, Vector stage_parameters) {
+                 s.set_parameters(plain(shared), plain(stage_parameters));
+             })
         .def("set_bounds",
              [](Solver& s, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
                  s.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));

@@ -90,7 +90,10 @@ private:
     void sort_curvature() {
         std::vector<int> where(std::size_t(graph.variables + unknowns), -1);
         const auto index = [&](int z) {
-            if (where[z] < 0) where[z] = int(bent.size()), bent.push_back(z);
+            if (where[z] < 0) {
+                where[z] = int(bent.size());
+                bent.push_back(z);
+            }
             return where[z];
         };
         for (std::size_t t = 0; t < graph.curvature_rows.size(); ++t) {

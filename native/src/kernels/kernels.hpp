@@ -165,7 +165,10 @@ inline void multiply_add(int rows, int columns, const double* A, int ld, const d
     int i = 0;
     for (; i + 6 * W <= rows; i += 6 * W) strip.template operator()<6>(i);
     for (; i + 4 * W <= rows; i += 4 * W) strip.template operator()<4>(i);
-    if (i + 2 * W <= rows) strip.template operator()<2>(i), i += 2 * W;
+    if (i + 2 * W <= rows) {
+        strip.template operator()<2>(i);
+        i += 2 * W;
+    }
     if (i < rows) strip.template operator()<1>(i);
 }
 

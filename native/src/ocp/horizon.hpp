@@ -120,7 +120,10 @@ public:
                         return k;
                 return -1;
             });
-            if (!finite) return find_row(int(i)), false;
+            if (!finite) {
+                find_row(int(i));
+                return false;
+            }
             for (int k = 0; block.objective && k < block.count; ++k) {
                 // Kahan's sum: near a solution the search compares objectives that differ in their last digits.
                 const double term = value_rows[i][std::ptrdiff_t(k) * rows] - lost, sum = out.objective + term;

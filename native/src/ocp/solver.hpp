@@ -50,11 +50,11 @@ public:
         result.gains.resize(gains);
     }
 
-    void set_parameters(std::span<const double> shared, std::span<const double> of_stages) {
+    void set_parameters(std::span<const double> shared, std::span<const double> stage_parameters) {
         Packing::expect_size("shared parameters", shared.size(), horizon.parameter_count);
-        Packing::expect_size("parameters of the stages", of_stages.size(), horizon.stage_parameter_count);
+        Packing::expect_size("parameters of the stages", stage_parameters.size(), horizon.stage_parameter_count);
         std::copy(shared.begin(), shared.end(), horizon.parameters);
-        std::copy(of_stages.begin(), of_stages.end(), horizon.stage_parameters);
+        std::copy(stage_parameters.begin(), stage_parameters.end(), horizon.stage_parameters);
     }
 
     // Of a problem whose structure is quadratic and has no blocks.

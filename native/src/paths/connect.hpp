@@ -116,7 +116,10 @@ private:
         double least = std::numeric_limits<double>::infinity();
         for (int k = 0; k < tree.size(); ++k) {
             const double found = square(tree.row(k, n), q);
-            if (found < least) least = found, best = k;
+            if (found < least) {
+                least = found;
+                best = k;
+            }
         }
         return best;
     }

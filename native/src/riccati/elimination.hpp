@@ -229,9 +229,16 @@ private:
                 int column = -1;
                 for (int t = first; t < last; ++t) {
                     const double entry = std::fabs(row(i)[t]) * bench.candidate[t];
-                    if (entry > largest) largest = entry, column = t;
+                    if (entry > largest) {
+                        largest = entry;
+                        column = t;
+                    }
                 }
-                if (column >= 0 && size[i] > 0.0) best = largest / size[i], best_row = i, best_column = column;
+                if (column >= 0 && size[i] > 0.0) {
+                    best = largest / size[i];
+                    best_row = i;
+                    best_column = column;
+                }
             }
             if (best_row < 0) break;
             if (best <= smallest) {

@@ -13,7 +13,6 @@ from scoreboard.table import Board, by_problem, remarks, summary
 from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
 from trisweep.ocp.solve.kkt import Point
-from trisweep.ocp.stages.limit_vectors import StatedLimits
 from trisweep.ocp.statement.terms import Kind
 
 QUICK = (
@@ -166,13 +165,13 @@ def test_other_units_are_the_same_problem(kind):
     times = {part: scale if part == kind else 1.0 for part in KINDS}
     layout = first.layout
 
-    def limits(solver):
-        return StatedLimits(solver.transcription, solver.layout).constant
-
     z = np.random.default_rng(5).standard_normal(layout.size_z)
     y, none = np.zeros(layout.size_y), np.zeros(0)
-    here = first.plain_conditions.measure(Point(z, y, 0 * z, none, none), limits(first))
-    there = other.plain_conditions.measure(Point(times["variables"] * z, y, 0 * z, none, none), limits(other))
+
+    def measured(solver, z):
+        return solver.plain_conditions.measure(Point(z, y, 0 * z, none, none), solver.limits.at(z, none, none))
+
+    here, there = measured(first, z), measured(other, times["variables"] * z)
     of_rows = np.full(layout.size_y, times["rows"])
     of_rows[layout.kind(Kind.DYNAMICS)] = times["variables"]
     np.testing.assert_allclose(there.rows, of_rows * here.rows, rtol=1e-9, atol=1e-9)

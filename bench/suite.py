@@ -3,7 +3,8 @@
     python bench/suite.py [name or family ...] [--instances 5] [--seconds 20] [--processes 2] [--resume]
 
 Processes of their own solve the problems, so that one that crashes or hangs costs one entry. A "solved" is judged by
-`Solution.check()` and by IPOPT, started from the answer. IPOPT's and FATROP's functions are CasADi's, expanded. Writes
+`Solution.check()` and by IPOPT, started from the answer: false where IPOPT finds another objective than the tolerance
+and the multipliers leave open (`scoreboard/judge.py`). IPOPT's and FATROP's functions are CasADi's, expanded. Writes
 bench/results/suite.md and suite.png; outcomes go to build/suite.jsonl as they come, `--resume` goes on from there.
 """
 

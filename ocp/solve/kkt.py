@@ -105,6 +105,7 @@ class Sampled(NamedTuple):
     row_sizes: np.ndarray
     row_reaches: np.ndarray
     slope_sizes: np.ndarray
+    bent: np.ndarray
     cost_slope: np.ndarray
     curvature: np.ndarray
     jacobian: np.ndarray
@@ -220,7 +221,7 @@ class Conditions:
     ) -> Sizes:
         size_g, reach_g, size_slope = np.zeros(self.layout.size_y), np.zeros(self.layout.size_y), np.abs(point.w)
         cost, size, costless, later = 0.0, 0.0, True, slice(len(self.x_places))
-        curvature, matters = np.zeros(len(point.z)), np.full(len(point.z), np.inf)
+        bent, curvature, matters = np.zeros(len(point.z)), np.zeros(len(point.z)), np.full(len(point.z), np.inf)
         x_of_row = self.x_places  # the rows of the dynamics come first, in the order of the states
         for i, block in enumerate(self.blocks):
             run, head = self.transcription.run(block), block.count(Kind.OBJECTIVE)
@@ -232,6 +233,7 @@ class Conditions:
             size_g[self.places[i]] = sampled.row_sizes[:, head:] + rest
             reach_g[self.places[i]] = sampled.row_reaches[:, head:] + rest
             size_slope[run] += sampled.slope_sizes.ravel()
+            bent[run] += sampled.bent.ravel()
             cost += float(np.sum(np.abs(sampled.cost_slope) * more[0]))
             size += float(np.abs(sampled.rows[:, :head]).sum())
             costless &= not sampled.cost_slope.any()
@@ -248,13 +250,13 @@ class Conditions:
         reach_g[later] += reach[self.x_places]
         size_slope[self.x_places] += np.abs(point.y[later])
         if costless:
-            return Sizes(size_g, reach_g, np.maximum(size_slope, 1.0), 1.0)
+            return Sizes(size_g, reach_g, np.maximum(size_slope + bent, 1.0), 1.0)
         steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
         natural = np.zeros(self.layout.variables.max(initial=-1) + 1)
         np.maximum.at(natural, self.layout.variables, np.where(np.isfinite(matters), matters, 0.0))
-        bent = float((curvature * (SMALL * natural[self.layout.variables]) ** 2).max(initial=0.0))
-        least = max(SMALL * steepest, ROUNDED * size, bent)
-        return Sizes(size_g, reach_g, np.maximum(size_slope, least / reach), max(cost, least))
+        flat = float((curvature * (SMALL * natural[self.layout.variables]) ** 2).max(initial=0.0))
+        least = max(SMALL * steepest, ROUNDED * size, flat)
+        return Sizes(size_g, reach_g, np.maximum(size_slope + bent, least / reach), max(min(cost, size), least))
 
     def inputs(self, block: Block, point: Point) -> list[np.ndarray]:
         """The inputs of a block's functions, a row a stage; the shared parameters are one row."""
@@ -302,7 +304,7 @@ def _sizes_of(block: Block) -> ca.Function:
     curvature = ca.fabs(ca.hessian(ca.dot(rows, weights), z)[0])
     sums = [slope, ca.mtimes(jacobian, z), slopes @ size, slopes @ reach]
     cost = jacobian[: block.count(Kind.OBJECTIVE), :]
-    sums += [slopes.T @ ca.fabs(weights) + curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
+    sums += [slopes.T @ ca.fabs(weights), curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
     given = [*block.inputs, weights, size, reach]
     return ca.Function("sizes", given, [rows, *(ca.densify(part) for part in sums)])
 

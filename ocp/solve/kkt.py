@@ -172,6 +172,15 @@ class Conditions:
         slope[self.x_places] -= point.y[later]
         return Sums(objective, g, slope)
 
+    def first_fault(self, point: Point) -> tuple[int, int, int]:
+        """Block, stage and -1, for any row, of the first value or slope that is not finite; -1 thrice where all are."""
+        self.sums(point)
+        for i, block in enumerate(self.blocks):
+            finite = np.all([np.isfinite(part).all(axis=1) for part in self._call(self._sums[i], i, point)], axis=0)
+            if not finite.all():
+                return i, block.stages[int(np.argmin(finite))], -1
+        return -1, -1, -1
+
     def _call(self, function: ca.Function, i: int, point: Point, *more: np.ndarray) -> list[np.ndarray]:
         """A function of a block's inputs, weights, and rows of further inputs, on all its stages."""
         weights = point.y[self.places[i]]

@@ -244,7 +244,13 @@ class Problem:
                     expression, target = state.manifold.difference(target, state.value), ca.SX(0)
             if target.numel() not in (1, rows):
                 raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
-            self.terms.append(term(name, Kind.EQUALITY, expression - target, stages))
+            left = expression - target
+            if left.numel() and left.is_constant():
+                raise ProblemError(
+                    f"constrain: '{name}' compares {expression} with {target}, which says nothing of any variable, "
+                    "expected an expression of states, controls or parameters"
+                )
+            self.terms.append(term(name, Kind.EQUALITY, left, stages))
             return
         limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
         at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))

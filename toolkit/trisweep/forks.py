@@ -59,11 +59,13 @@ def _before() -> None:
 
 def _after() -> None:
     global _forking
-    for lock in reversed(_held):
-        lock.__exit__(None, None, None)
-    _forking -= 1
-    _at_rest.notify_all()
-    _at_rest.release()
+    try:
+        for lock in reversed(_held):
+            lock.__exit__(None, None, None)
+    finally:  # whatever a signal's handler raises meanwhile
+        _forking -= 1
+        _at_rest.notify_all()
+        _at_rest.release()
 
 
 def _after_in_child() -> None:

@@ -113,6 +113,15 @@ def test_what_a_tolerance_leaves_open_is_known_by_the_multipliers():
     assert left_open(solution) == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_convex_program_that_the_predictor_gives_up_is_solved_all_the_same():
+    """HUESTIS in its smaller units: rows of 1e3 beside values of 1e-2, once called infeasible."""
+    one = case("huestis")
+    stated = one.build()
+    guess, parameters = one.starts(1, stated)
+    solution = stated.problem.build().solve(guess, **parameters)
+    assert solution.status == "solved" and one.agrees(solution.objective, 1)
+
+
 def test_a_process_that_dies_costs_one_entry():
     worker = Worker(seconds=600, iterations=500)
     try:

@@ -124,6 +124,8 @@ public:
         program.copy_place(start_place);
         scaled_anew = false;
         result.status = run();
+        if (failed(result.status) && program.convex && bound_count(program) > 0)
+            result.status = run_without_predictor();
         if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER))) {
             scaled_anew = true;
             program.set_place(start_place);
@@ -193,6 +195,13 @@ private:
     }
 
     Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
+
+    // A convex quadratic program once more from its start, by the filter: the rule that is quick for most is not safe for all.
+    Status run_without_predictor() {
+        program.convex = false;
+        program.set_place(start_place);
+        return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;
+    }
 
     // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by
     // their slopes here too, if that is by a factor below `matters`.

@@ -57,15 +57,23 @@ class NativeBackend:
 
     def run(self, request: Request) -> Outcome:
         """Solve by the core; see native/src/ocp/result.hpp for what it says."""
-        start = request.start
         if self.core is None:
-            self.core = core.Solver(self._structure)
-        self.core.set_parameters(start.shared_parameters, start.stage_parameters)
-        self.core.set_bounds(*self._bounds(request.limits))
-        self.core.set_guess(start.z)
+            self.core = self.new_core()
+        return self.run_on(self.core, request)
+
+    def new_core(self) -> Any:
+        """Another solver of the core, with memory of its own."""
+        return core.Solver(self._structure)
+
+    def run_on(self, solver: Any, request: Request) -> Outcome:
+        """Solve by one of the core's solvers."""
+        start = request.start
+        solver.set_parameters(start.shared_parameters, start.stage_parameters)
+        solver.set_bounds(*self._bounds(request.limits))
+        solver.set_guess(start.z)
         if request.warm:
-            self.core.set_multipliers(start.y, start.w)
-        result = self.core.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
+            solver.set_multipliers(start.y, start.w)
+        result = solver.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
         return self._outcome(result, start)
 
     def renew(self) -> None:

@@ -33,6 +33,7 @@ from .settings import Settings
 from .warm_start import WarmStart
 
 if TYPE_CHECKING:
+    from ..control.controller import Controller
     from ..many.solutions import Solutions
 
 OWN_FAULT = (
@@ -158,6 +159,28 @@ class Solver:
         from ..many.threads import solve_many
 
         return solve_many(self, guess, warm_start, settings, start, threads, progress, parameters)
+
+    def controller(
+        self,
+        seconds: float = np.inf,
+        iterations: int = 1,
+        barrier: float = 1e-6,
+        shift: bool = True,
+        guess: Mapping[str, Any] | None = None,
+    ) -> Controller:
+        """A controller of this problem: a command for every measurement of the states that `Problem.start` named.
+
+        seconds: deadline of a feedback, asked for within a cycle. iterations: at most, a cycle. barrier: the least mu
+        of the scaled problem. shift: whether the horizon moves on by a step every cycle. guess: as for `solve`, where
+        the first cycle starts from.
+
+        controller = solver.controller(seconds=0.002, iterations=3, guess={"q": q0})
+        controller.prepare(target=targets)        # before the measurement
+        command = controller.feedback(q=q, v=v)   # with it
+        """
+        from ..control.controller import Controller
+
+        return Controller(self, seconds, iterations, barrier, shift, guess)
 
     @cached_property
     def plain_conditions(self) -> Conditions:

@@ -78,6 +78,11 @@ class StatedLimits:
                 self._parametric.append(rows)
         self._constant = self._cut(self._lower, self._upper)
 
+    @property
+    def parametric(self) -> bool:
+        """Whether some depend on parameters."""
+        return bool(self._parametric)
+
     def at(self, z: np.ndarray, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
         """The limits for the parameters of a solve; what is given with it is its own limit."""
         if not self._parametric and not len(self._fixed):

@@ -85,6 +85,9 @@ public:
         return constants->convex();
     }
 
+    // From here on parameters may change without a new solve.
+    void forget_constants() { constant = false; }
+
     // Values at z. False where one of them is not a finite number; `fault` then says which.
     bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
 

@@ -134,6 +134,26 @@ public:
         return sum;
     }
 
+    // Where the root's fixed entries stand in v.
+    const std::vector<int>& fixed_places() const { return fixed; }
+
+    // What h and r become where the root's fixed entries move by `root` (along v, zero elsewhere), after `factor`.
+    void move_root(const double* root, double* h, double* r) const {
+        const Riccati::Stage& s = riccati.stages[0];
+        const double* z = root + s.at_z;
+        symmetric_multiply_add(s.n, plain_hessian(0), s.n, z, h + s.at_z);
+        leave_out_fixed(h);
+        transposed_multiply_add(s.n, s.ng, s.G, s.n, z, r + at_eta() + s.at_g);
+        transposed_multiply_add(s.n, horizon.inequality_count[0], horizon.C(0), s.n, z, r + at_nu() + horizon.at_c[0]);
+        for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+            const Riccati::Stage& child = riccati.stages[c];
+            double* x = swept + child.at_x;
+            std::fill_n(x, child.nx, 0.0);
+            transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+            for (int i = 0; i < child.nx; ++i) r[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
+        }
+    }
+
     void recentre(double* v) override { horizon.recentre(v); }
     void copy_place(double* to) const override { std::copy_n(horizon.stage_parameters, size_place, to); }
     void set_place(const double* from) override { std::copy_n(from, size_place, horizon.stage_parameters); }

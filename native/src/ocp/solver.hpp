@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "cycle.hpp"
 #include "judge.hpp"
 #include "packing.hpp"
 #include "rescaling.hpp"
@@ -39,7 +40,8 @@ public:
           judge(s),
           rescaling(program, packing, start, judge),
           interior_point(program, *this),
-          restoration(program, interior_point, *this) {
+          restoration(program, interior_point, *this),
+          cycle(program, interior_point) {
         arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
         result.z.resize(packing.z.size());
         result.w.resize(packing.z.size());
@@ -106,6 +108,46 @@ public:
     }
     void set_guess(std::span<const double> z) { start.set_guess(z); }
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
+
+    // A controller's cycle from the point of the last solve, which was finished at this mu; see `Cycle`.
+    void take_over(double least_mu) {
+        cycle.least_mu = least_mu;
+        cycle.take_over();
+    }
+    bool prepare(bool move_on) {
+        if (move_on) cycle.move_on();
+        return cycle.prepare();
+    }
+    struct Taken {
+        bool fine = false, settled = false;
+        int steps = 0;
+        double error = 0.0, alpha = 1.0;
+    };
+    // The first control from the measured state after at most so many steps; those after the first stop where the point is
+    // settled to `enough`, and before they would begin too late.
+    Taken feedback(std::span<const double> measured, int steps, double seconds, double enough,
+                   std::span<double> control) {
+        const auto end = deadline(Stopwatch::clock::now(), seconds);
+        Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
+        Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
+        Taken taken;
+        taken.fine = cycle.feedback(measured);
+        taken.error = cycle.error, taken.alpha = cycle.alpha, taken.settled = cycle.settled(enough);
+        for (taken.steps = 1; taken.fine && taken.steps < steps; ++taken.steps) {
+            if (Stopwatch::clock::now() > end || !cycle.prepare()) break;
+            taken.error = cycle.error, taken.settled = cycle.settled(enough);
+            if (taken.settled || Stopwatch::clock::now() > end || !cycle.feedback(measured)) break;
+            taken.alpha = cycle.alpha;
+        }
+        std::copy_n(interior_point.point.v + riccati.stages[0].at_z, control.size(), control.begin());
+        return taken;
+    }
+
+    // The plan as a result, judged.
+    const Result& plan() {
+        ask_judge();
+        return result;
+    }
 
     // The result stays what it is until the next solve.
     const Result& solve(const Settings& settings, Watcher& caller) {
@@ -261,6 +303,7 @@ private:
     Rescaling rescaling;
     InteriorPoint interior_point;
     Restoration restoration;
+    Cycle cycle;
     Watcher* watcher = nullptr;  // of the solve that runs
     Result result;
     Arena arena;

@@ -114,7 +114,7 @@ class Confirmed(NamedTuple):
 
 
 def confirm(drawn: Drawn, solution: ts.Solution) -> Confirmed:
-    """Newton's method on the KKT conditions with the answer's active limits, in DIGITS digits, from the answer.
+    """Newton's method on the KKT conditions, in DIGITS digits, from the answer; limits that it leaves are then held.
 
     apart: of the objectives, as a share of the terms of the cost.
     """
@@ -140,9 +140,14 @@ def confirm(drawn: Drawn, solution: ts.Solution) -> Confirmed:
             found += [xs[0] - q["first"]] if form.start else []
             return found + ([_goal(xs[-1], q)] if form.goal else [])
 
-        z = [*x, *(u[k] for k in range(STEPS) if not active[k])]
-        here = mp.fsum(terms(z))
-        found, ended = _newton(lambda v: mp.fsum(terms(v)), rows, z)
+        for _ in range(STEPS + 1):
+            z = [*x, *(u[k] for k in range(STEPS) if not active[k])]
+            found, ended = _newton(lambda v: mp.fsum(terms(v)), rows, z)
+            beyond = [form.limit and abs(each) > limit for each in unpack(found)[1]]
+            if not any(beyond):
+                break
+            active = [left or past for left, past in zip(active, beyond)]
+        here = mp.fsum([*(q["r"] * each**2 for each in u), *(_cost(each, q, form, mp.exp) for each in x)])
         there = mp.fsum(terms(found))
         size = mp.fsum(abs(term) for term in terms(found))
         return Confirmed(ended, float(there), float(abs(there - here) / size) if size else 0.0)

@@ -26,6 +26,7 @@ from ..statement.terms import CONSTRAINTS, Kind
 
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
 SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
+NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
 ROUNDED = 1e-5  # share of the cost below which its slopes are rounding
 NO_COST = 1e-12  # the least scale of a cost that has slopes
 
@@ -231,12 +232,13 @@ class Conditions:
         size_g, reach_g, size_slope = np.zeros(self.layout.size_y), np.zeros(self.layout.size_y), np.abs(point.w)
         cost, size, costless, later = 0.0, 0.0, True, slice(len(self.x_places))
         bent, curvature, matters = np.zeros(len(point.z)), np.zeros(len(point.z)), np.full(len(point.z), np.inf)
+        felt = np.maximum(reach, NOTICED * np.abs(point.z).max(initial=1.0))
         x_of_row = self.x_places  # the rows of the dynamics come first, in the order of the states
         for i, block in enumerate(self.blocks):
             run, head = self.transcription.run(block), block.count(Kind.OBJECTIVE)
             if i not in self._sizes:
                 self._sizes[i] = _sizes_of(block)
-            more = [part[run].reshape(len(self.places[i]), -1) for part in (size_z, reach)]
+            more = [part[run].reshape(len(self.places[i]), -1) for part in (size_z, reach, felt)]
             sampled = Sampled(*self._call(self._sizes[i], i, point, *more))
             rest = np.abs(sampled.rows - sampled.along)[:, head:]
             size_g[self.places[i]] = sampled.row_sizes[:, head:] + rest
@@ -256,7 +258,7 @@ class Conditions:
             entries = x_of_row[self.places[i][:, :entered]].ravel()
             matters[entries] = np.minimum(matters[entries], size_rows[:, :entered].ravel())
         size_g[later] += size_z[self.x_places]
-        reach_g[later] += reach[self.x_places]
+        reach_g[later] += felt[self.x_places]
         size_slope[self.x_places] += np.abs(point.y[later])
         if costless:
             return Sizes(size_g, reach_g, np.maximum(size_slope + bent, 1.0), 1.0)
@@ -305,16 +307,18 @@ def _sums_of(block: Block) -> ca.Function:
 
 
 def _sizes_of(block: Block) -> ca.Function:
-    """(inputs, weights, sizes of z, reaches of z) -> what `Sampled` says."""
+    """(inputs, weights, sizes of z, its reaches for limits and for equalities) -> what `Sampled` says."""
     rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
     weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
-    size, reach = ca.SX.sym("size", z.numel()), ca.SX.sym("reach", z.numel())
+    size, reach, felt = (ca.SX.sym(name, z.numel()) for name in ("size", "reach", "felt"))
     slope, slopes = ca.mtimes(jacobian.T, weights), ca.fabs(jacobian)
     curvature = ca.fabs(ca.hessian(ca.dot(rows, weights), z)[0])
-    sums = [slope, ca.mtimes(jacobian, z), slopes @ size, slopes @ reach]
+    equal = rows.numel() - block.count(Kind.INEQUALITY)
+    reaches = ca.vertcat(slopes[:equal, :] @ felt, slopes[equal:, :] @ reach)
+    sums = [slope, ca.mtimes(jacobian, z), slopes @ size, reaches]
     cost = jacobian[: block.count(Kind.OBJECTIVE), :]
     sums += [slopes.T @ ca.fabs(weights), curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
-    given = [*block.inputs, weights, size, reach]
+    given = [*block.inputs, weights, size, reach, felt]
     return ca.Function("sizes", given, [rows, *(ca.densify(part) for part in sums)])
 
 

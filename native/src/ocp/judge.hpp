@@ -12,7 +12,8 @@
 //     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less
 // Terms may all be zero at a solution (a motion that ends at rest at the origin). What they are small against is then
 //     Z   the largest |z| of the same variable on any stage, at least SMALL of the largest of all and of 1
-//     a row     SMALL |g'| Z, where an error of that size moves the cost by no more than the tolerance of C
+//     a row     SMALL |g'| Z, Z at least NOTICED of the largest of all and of 1: functions have terms inside that are not
+//               seen here, but rounded; and only where an error of that size moves the cost by no more than the tolerance of C
 //     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H N^2, and of ROUNDED |f|
 //     a slope   that / Z
 //     N         SMALL of the size of a variable that would be a term like the others in all its rows
@@ -140,7 +141,8 @@ public:
 
 private:
     static constexpr double SMALL = 1e-4;
-    static constexpr double ROUNDED = 1e-5;   // of |f|: the tolerance of that is rounding
+    static constexpr double NOTICED = 1e-2;  // share of the largest |z| of all that a row, with the terms inside, feels
+    static constexpr double ROUNDED = 1e-5;  // of |f|: the tolerance of that is rounding
     static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
 
     // Z of every variable: increments of turns count as 1 rad, as they are about the point itself.
@@ -156,6 +158,7 @@ private:
             if (turned[variable]) raise(largest[variable], 1.0);
         for (std::size_t i = 0; i < reach.size(); ++i)
             reach[i] = std::max(largest[std::size_t(structure.variables[i])], SMALL * most);
+        noticed = NOTICED * most;
     }
 
     // The size of a variable's value as a term: its own, and of a turn 1 rad.
@@ -233,13 +236,14 @@ private:
         std::fill(along.begin(), along.end(), 0.0);
         const double* weight = weights.data() + std::ptrdiff_t(k) * block.rows();
         const std::size_t at = at_z[block.first + k];
+        const int limited = block.rows() - block.inequalities;  // the first row with limits
         for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
             const int row = block.jacobian_rows[t], column = block.jacobian_columns[t];
             const double entry = std::fabs(jacobian[t]), across = jacobian[t] * weight[row];
             const double size = entry * size_of(at + column, z[column]);
             along[3 * row] += jacobian[t] * z[column];
             along[3 * row + 1] += size;
-            along[3 * row + 2] += entry * reach[at + column];
+            along[3 * row + 2] += entry * std::max(reach[at + column], row < limited ? noticed : 0.0);
             slope[at + column] += across;
             slope_size[at + column] += std::fabs(across);
             if (row >= block.objective) continue;
@@ -287,7 +291,7 @@ private:
                 const std::size_t x = at_z[k] + structure.nu[k] + i, row = at_dynamics[k] + i;
                 g[row] -= z[x];
                 row_size[row] += size_of(x, z[x]);
-                row_reach[row] += reach[x];
+                row_reach[row] += std::max(reach[x], noticed);
                 slope[x] -= y[row];
                 slope_size[x] += std::fabs(y[row]);
             }
@@ -339,6 +343,7 @@ private:
     std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;
     std::vector<BlockCalls> calls;                               // of each block
     double cost_terms = 0.0, cost_size = 0.0, least_cost = 1.0;  // the sums of |f' z| and |f|; what C is at least
+    double noticed = 0.0;                                        // least |z| in the reach of a row
     bool costless = false;                                       // no slope of the cost is other than zero
     std::vector<char> turned, fixed;  // variables that are turns; entries of z that are given
 };

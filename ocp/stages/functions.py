@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import Recursion, Remainder, remainder
-from ...dynamics.nodes.recursion import tables
 from ...native import CompiledFunction, CoreObject, compile_function, core
 from .stages import Block
 from .transcription import Transcription
@@ -157,6 +156,8 @@ class RecursiveStage(StageFunctions):
     def identity(self) -> list[str]:
         parts = self.parts
         code = [*parts.arguments, parts.values, parts.slopes, parts.curvature]
+        from ...dynamics.nodes.recursion import tables  # robots are here already, elsewhere they need not be
+
         return [*(each.source.function for each in code), *(str(tables(tree)) for tree in parts.trees)]
 
 

@@ -118,6 +118,14 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     assert run.stdout.strip() == "[]"
 
 
+def test_a_problem_without_robots_needs_no_dynamics():
+    code = (
+        "import sys, trisweep.ocp; print([m for m in ('trisweep.dynamics', 'trisweep.ocp.many') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
 def test_a_first_solution_needs_neither_pictures_nor_tables():
     """Plots, pages, tables and other readers are imported by who asks for them."""
     late = ("matplotlib", "plotly", "rich", "scipy", "mujoco")

@@ -55,12 +55,14 @@ define sanitized
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target build/$(1)/site . \
 	  --config-settings=build-dir=build/$(1)/cmake --config-settings=cmake.define.TRISWEEP_SANITIZE=$(2)
 	@echo "== the core's tests under it"
-	@trap '' TTOU TTIN; LD_PRELOAD="$(foreach library,$(3),$$(cc -print-file-name=$(library).so))" \
-	  TRISWEEP_SANITIZED=1 TRISWEEP_LEVEL=baseline ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	@cc -shared -fPIC -o build/$(1)/no_deepbind.so tests/support/no_deepbind.c -ldl
+	@trap '' TTOU TTIN; LD_PRELOAD="$(CURDIR)/build/$(1)/no_deepbind.so $(foreach library,$(3),$$(cc -print-file-name=$(library).so))" \
+	  TRISWEEP_SANITIZED=1 TRISWEEP_LEVEL=baseline ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0 \
 	  PYTHONPATH=build/$(1)/site:$$($(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep=":")') \
 	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "build/$(1)" in n.core.__file__; \
-	  sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[1:]]))' $(4) < /dev/null
+	  sys.exit(pytest.main(["-p", "no:cacheprovider", "--capture=sys", *sys.argv[1:]]))' $(4) < /dev/null
 endef
 
 # Whatever runs the core, but for what counts allocations or starts processes of its own.

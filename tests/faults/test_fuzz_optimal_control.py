@@ -39,7 +39,7 @@ def state_something(rng):
     p = ocp.parameter(pick(rng, "p", share=0.2), pick(rng, 1, share=0.3))
     verb = int(rng.integers(6))
     if verb == 0:
-        ocp.derivative(x=pick(rng, ca.vertcat(x[1], u)))
+        ocp.derivative(x=pick(rng, ca.vertcat(x[-1], u)))
     elif verb == 1:
         ocp.next(x=pick(rng, x, 2 * x))
     elif verb == 2:

@@ -40,7 +40,9 @@ def configurations(model: Model, goal: ToolGoal, near: np.ndarray, tries: int, s
     """Different configurations (nq,) within the joints' limits that meet the goal, found from `near` and from random
     starts, as they are found.
     """
-    link = model.frame(goal.link).name
+    if not isinstance(goal.link, str) or goal.link not in model.frames:
+        raise ProblemError(f"ToolGoal: there is no link '{goal.link}', expected one of {', '.join(model.frames)}")
+    link = goal.link
     given: dict[str, Any] = {"position": _numbers("position", goal.position, 3), "near": near}
     if goal.rotation is not None:
         rotation = _numbers("rotation", goal.rotation, 9).reshape(3, 3)

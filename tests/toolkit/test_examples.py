@@ -10,10 +10,11 @@ from trisweep.ocp import Solver
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 OPTIMAL_CONTROL = {
-    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump", "mpc",
+    "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump",
     "closed_loop"
 }  # fmt: skip
 NEEDS = {"sweep_dask": ["distributed"]}
+LOOPS = {"mpc"}  # a controller, of which one cycle is a solve
 PLANNING = {"plan"}  # tries several ways, of which some may fail
 
 
@@ -31,7 +32,7 @@ def solutions(monkeypatch):
 
 
 def test_the_examples_are_there():
-    assert {path.stem for path in EXAMPLES} >= OPTIMAL_CONTROL
+    assert {path.stem for path in EXAMPLES} >= OPTIMAL_CONTROL | LOOPS
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -44,6 +45,10 @@ def test_an_example_runs_and_solves(path, tmp_path, monkeypatch, capsys, solutio
     said = capsys.readouterr().out.splitlines()
     assert 1 <= len(said) <= 25 and max(map(len, said)) <= 160
     assert bool(solutions) == (path.stem in OPTIMAL_CONTROL | PLANNING)
+    if path.stem in LOOPS:
+        assert "1 solved" in said[0] and "0 late" in said[0]
+        assert float(said[-1].split()[-4]) < 10.0  # mm from the target
+        return
     if path.stem in PLANNING:
         assert said.count("Plan: found") == 2
         return
@@ -67,4 +72,4 @@ def test_the_wiping_hand_presses_within_its_limits_and_ends_its_stroke(solutions
 def test_a_warm_start_saves_iterations(solutions, capsys):
     runpy.run_path(str(EXAMPLES[0].with_name("parameters_and_warm_start.py")))
     iterations = [solution.statistics.iterations for solution in solutions]
-    assert np.median(iterations[5:]) < iterations[0] / 2 and max(iterations) == iterations[0]
+    assert np.median(iterations[5:]) <= iterations[0] / 2 and max(iterations) == iterations[0]

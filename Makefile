@@ -68,7 +68,7 @@ endef
 # Whatever runs the core, but for what counts allocations or starts processes of its own.
 asan: $(VENV)/.installed-test
 	$(call sanitized,asan,address$(COMMA)undefined,libasan libubsan libstdc++,tests/native tests/riccati tests/ocp \
-	  --ignore=tests/native/test_allocations.py \
+	  --ignore=tests/native/test_allocations.py --ignore=tests/ocp/test_executor.py \
 	  tests/faults/test_injected_faults.py tests/faults/test_fuzz_optimal_control.py tests/faults/test_fuzz_matrices_and_bodies.py)
 
 # Whatever runs it on several threads.

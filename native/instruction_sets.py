@@ -5,6 +5,7 @@ one of them is the whole dispatch. The environment variable `TRISWEEP_LEVEL` nam
 """
 
 import importlib
+import importlib.util
 import os
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -26,7 +27,11 @@ def _choose(available: list[str], wanted: str | None) -> str:
     return wanted
 
 
-levels: tuple[str, ...] = tuple(load_core("baseline").processor_levels())
+def _is_built(name: str) -> bool:
+    return importlib.util.find_spec(f"._core_{name}", __package__) is not None
+
+
+levels: tuple[str, ...] = tuple(filter(_is_built, load_core("baseline").processor_levels()))
 level: str = _choose(list(levels), os.environ.get("TRISWEEP_LEVEL"))
 core: ModuleType = load_core(level)
 

@@ -63,7 +63,7 @@ def main() -> None:
     for k in range(CYCLES):
         begin = time.perf_counter()
         core.prepare(False)
-        core.feedback(first, 1, 1e9, 0.0, control)
+        core.feedback(first, 1, 1e9, control)
         bare[k] = time.perf_counter() - begin
     print(f"{'microseconds':34}" + "".join(f"{word:>10}" for word in ("least", "50 %", "99 %", "99.9 %", "most")))
     percentiles("prepare", history.prepare[1:])

@@ -26,20 +26,20 @@ from .history import History
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-# The scaled KKT error below which a plan is said to be converged; and above which, or so many times that of the cycle
-# before, it is given up for a new one. Where a horizon moves on, its new tail alone makes errors of about 1.
-CONVERGED, LOST, GROWN = 1e-3, 1e3, 30.0
+# The scaled KKT error above which, or so many times that of the cycle before, a plan is given up for a new one. Where a
+# horizon moves on, its new tail alone makes errors of about 1. No small one proves anything: it depends on the units.
+LOST, GROWN = 1e3, 30.0
 
-# The share of a step below which the bounds let the plan go nowhere.
-STUCK = 0.01
+# Seconds that a solve in place of a step is given at least: the deadline may be over by then.
+LEAST = 1e-6
 
 
 class Command:
     """The controls of the present step, by name and as attributes, and how they were found.
 
-    status: "converged" (the plan they come from is optimal to the barrier's accuracy), "under way" (it is being
-    improved), "solved" or another status of a solve, where the cycle was one. error: the scaled KKT error of the plan
-    that the cycle started from. Whatever the status, controls keep their limits. late: found after the deadline.
+    status: "under way" (steps have improved the plan; `Controller.plan` is judged on request), or that of a solve,
+    where the cycle was one. error: the scaled KKT error of the plan that the last step started from; it depends on the
+    units of the cost. Whatever the status, controls keep their limits. late: found after the deadline.
     """
 
     __slots__ = ("controls", "error", "iterations", "late", "seconds", "status")
@@ -136,13 +136,10 @@ class Controller:
             self.prepare()
         if self._following and self._ready:
             settings = self._settings
-            fine, settled, steps, error, share = self._core.feedback(
-                first, settings.iterations, settings.seconds, CONVERGED, self._control
-            )
-            if fine and share > STUCK and error <= min(LOST, GROWN * max(self._error, 1.0)):
+            fine, steps, error = self._core.feedback(first, settings.iterations, settings.seconds, self._control)
+            if fine and error <= min(LOST, GROWN * max(self._error, 1.0)):
                 self._error = error
-                status = "converged" if settled else "under way"
-                return self._command(begin, status, steps, error)
+                return self._command(begin, "under way", steps, error)
         return self._solve(begin)
 
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
@@ -191,7 +188,9 @@ class Controller:
         nothing = np.zeros(0)
         y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
         point = Point(z, y, w, self._shared.copy(), of_stages)
-        settings = Settings(seconds=self._settings.seconds) if self._plan is not None else Settings()
+        settings = Settings()
+        if self._plan is not None:
+            settings = Settings(seconds=max(self._settings.seconds - (perf_counter() - begin), LEAST))
         request = Request(point, warm is not None, self._limits(point), settings, None)
         self._plan = solver.solution(request, backend.run_on(self._core, request))
         controls, found = self._plan.warm_start.guess, self._control
@@ -200,7 +199,7 @@ class Controller:
             if np.isfinite(here[name][0]).all():  # else what was commanded last stands
                 found[part] = here[name][0]
         self._following = self._steps_alone and self._plan.solved
-        self._error = CONVERGED if self._plan.solved else np.inf
+        self._error = 0.0 if self._plan.solved else np.inf
         if self._following:
             self._core.take_over(self.barrier)
         return self._command(begin, str(self._plan.status), self._plan.statistics.iterations, self._error)

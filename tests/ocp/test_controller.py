@@ -57,6 +57,26 @@ def test_with_limits_a_few_steps_come_to_the_solution_and_controls_keep_theirs()
         np.testing.assert_allclose(command.u, expected.u[0], atol=1e-3)
 
 
+def test_no_cycle_says_more_of_its_plan_than_the_judge():
+    """A scaled error is small in small units; "solved" is the judge's word alone."""
+    for cost in (1.0, 1e-8):
+        ocp = ts.Problem(steps=20, step=0.1)
+        x, u = ocp.state("x"), ocp.control("u", lower=-1.0, upper=1.0)
+        ocp.next(x=x + 0.1 * ts.sin(u))
+        ocp.minimize(cost * (x**2 + 0.01 * u**2))
+        ocp.start("x")
+        controller = ocp.build().controller(shift=False, iterations=5)
+        for start in (0.5, -0.5, 0.2):
+            command = controller.step({"x": start})
+            assert command.status in ("under way", "solved")
+            plan = controller.plan
+            if plan.solved:
+                assert plan.check().stationarity <= 1e-6 * cost
+                assert plan.check().complementarity <= 1e-6 * cost
+            else:
+                assert command.status == "under way"
+
+
 def test_one_step_a_cycle_closes_the_loop_of_a_plant_that_differs():
     solver = double_integrator(limit=1.0)
     controller = solver.controller()
@@ -162,8 +182,11 @@ def test_a_deadline_that_is_over_ends_the_cycle_after_its_first_step():
     controller = double_integrator(limit=1.0).controller(iterations=50, barrier=1e-9)
     controller.step({"x": 1.0, "v": 0.0}, goal=0.0)
     object.__setattr__(controller._settings, "seconds", 1e-9)
-    command = controller.step({"x": 2.0, "v": 0.0}, goal=0.0)
-    assert command.late and command.iterations == 1
+    command = controller.step({"x": 1.001, "v": 0.0}, goal=0.0)
+    assert command.late and command.iterations == 1 and command.status == "under way"
+    command = controller.step({"x": -2.0, "v": 0.0}, goal=0.0)  # a jump: no time for a solve either
+    assert command.late and command.status == "time limit"
+    assert abs(command.u[0]) <= 1.0 + 1e-7
 
 
 def test_the_plan_is_judged_the_history_is_told_and_drawn(tmp_path):

@@ -101,15 +101,15 @@ nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vec
         nb::make_tuple(c.stationarity, c.dynamics, c.equalities, c.inequalities, c.bounds, c.complementarity));
 }
 
-// (fine, settled, steps, error, alpha); control: an array of the caller's that takes the first control.
-nb::tuple feedback(Solver& solver, Vector measured, int steps, double seconds, double enough,
+// (fine, steps, error); control: an array of the caller's that takes the first control.
+nb::tuple feedback(Solver& solver, Vector measured, int steps, double seconds,
                    nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> control) {
     Solver::Taken taken;
     {
         Unlocked unlocked;
-        taken = solver.feedback(plain(measured), steps, seconds, enough, {control.data(), control.size()});
+        taken = solver.feedback(plain(measured), steps, seconds, {control.data(), control.size()});
     }
-    return nb::make_tuple(taken.fine, taken.settled, taken.steps, taken.error, taken.alpha);
+    return nb::make_tuple(taken.fine, taken.steps, taken.error);
 }
 
 // The constants of stage k: H (nz, nz), h (nz), equalities G z + g = 0, inequalities C z + c, and the edge from its parent

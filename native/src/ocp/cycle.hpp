@@ -30,6 +30,7 @@ public:
 
     double error = 0.0;  // of the barrier problem, at the point where the last step began
     double alpha = 1.0;  // share of the last step that the bounds allowed
+    bool cut_short() const { return alpha <= SHORT; }
     double least_mu = 1e-6;
 
     // The point is that of a finished solve.
@@ -40,9 +41,6 @@ public:
         point.mu = std::max(least_mu, mean_complementarity(program));
         ready = false;
     }
-
-    // Whether the point where the last step began was a solution, to the least barrier's accuracy and this error.
-    bool settled(double enough) const { return error <= enough && point.mu <= least_mu; }
 
     // Every stage takes over what was the next one's; the last step is repeated.
     void move_on() {
@@ -98,6 +96,7 @@ public:
 private:
     static constexpr double TO_BOUNDARY = 0.99;  // share of the way that a step may go
     static constexpr double SHORT = 0.2;         // a step that says the point is too near its bounds
+    static constexpr double LONG = 0.9;          // one that says it is not
     static constexpr double FASTER = 0.2, SLOWER = 10.0, MOST_MU = 0.1, SHARE = 0.1;
 
     void copy_along(int here, int next, int count) {
@@ -117,10 +116,8 @@ private:
 
     // Down while steps are long; where the bounds cut them short, up, and the point back to the middle.
     void choose_barrier() {
-        if (alpha > SHORT) {
-            point.mu = std::max(least_mu, FASTER * point.mu);
-            return;
-        }
+        if (alpha > LONG) point.mu = std::max(least_mu, FASTER * point.mu);
+        if (!cut_short()) return;
         point.mu = std::min(MOST_MU, std::max(SLOWER * point.mu, SHARE * error));
         push_away(program.lower, program.upper);
         push_away(program.upper, program.lower);

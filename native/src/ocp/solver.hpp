@@ -109,9 +109,10 @@ public:
     void set_guess(std::span<const double> z) { start.set_guess(z); }
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
 
-    // A controller's cycle from the point of the last solve, which was finished at this mu; see `Cycle`.
-    void take_over(double least_mu) {
-        cycle.least_mu = least_mu;
+    // A controller's cycle from the point of the last solve; see `Cycle`. The barrier beside a cost of less than 1 is a share
+    // of that, by the scale that the judge found: it would drown it otherwise.
+    void take_over(double barrier) {
+        cycle.least_mu = barrier * std::min(1.0, judge.cost * horizon.objective_scale);
         cycle.take_over();
     }
     bool prepare(bool move_on) {
@@ -119,25 +120,21 @@ public:
         return cycle.prepare();
     }
     struct Taken {
-        bool fine = false, settled = false;
+        bool fine = false;  // false: the plan is lost, or the measured state is beyond the reach of its limits
         int steps = 0;
-        double error = 0.0, alpha = 1.0;
+        double error = 0.0;  // of the point where the last step began
     };
-    // The first control from the measured state after at most so many steps; those after the first stop where the point is
-    // settled to `enough`, and before they would begin too late.
-    Taken feedback(std::span<const double> measured, int steps, double seconds, double enough,
-                   std::span<double> control) {
+    // The first control from the measured state after so many steps, fewer where one would begin too late.
+    Taken feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control) {
         const auto end = deadline(Stopwatch::clock::now(), seconds);
         Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
         Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
-        Taken taken;
-        taken.fine = cycle.feedback(measured);
-        taken.error = cycle.error, taken.alpha = cycle.alpha, taken.settled = cycle.settled(enough);
-        for (taken.steps = 1; taken.fine && taken.steps < steps; ++taken.steps) {
-            if (Stopwatch::clock::now() > end || !cycle.prepare()) break;
-            taken.error = cycle.error, taken.settled = cycle.settled(enough);
-            if (taken.settled || Stopwatch::clock::now() > end || !cycle.feedback(measured)) break;
-            taken.alpha = cycle.alpha;
+        Taken taken{cycle.feedback(measured) && !cycle.cut_short(), 1, cycle.error};
+        for (; taken.fine && taken.steps < steps && Stopwatch::clock::now() < end; ++taken.steps) {
+            taken.fine = cycle.prepare();
+            if (!taken.fine || Stopwatch::clock::now() > end) break;
+            taken.fine = cycle.feedback(measured);
+            taken.error = cycle.error;
         }
         std::copy_n(interior_point.point.v + riccati.stages[0].at_z, control.size(), control.begin());
         return taken;

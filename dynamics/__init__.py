@@ -13,6 +13,7 @@ from .constraints.constraint import Constraint, point, weld
 from .files.builder import ModelBuilder, random_tree
 from .files.mjcf import load_mjcf
 from .files.urdf import load_urdf
+from .free.passive import CarriedWeight, PassiveJoint, Point, Stretch, Tendon
 from .model import Frame, Model, Shape
 from .proximal.elimination_order import elimination_order
 from .proximal.settings import Proximal, ProximalReport
@@ -23,6 +24,7 @@ from .simulation.simulate import simulate
 from .simulation.trajectory import Trajectory
 
 __all__ = [
+    "CarriedWeight",
     "Cloud",
     "Constraint",
     "Frame",
@@ -30,10 +32,14 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "Pair",
+    "PassiveJoint",
+    "Point",
     "Proximal",
     "ProximalReport",
     "Scene",
     "Shape",
+    "Stretch",
+    "Tendon",
     "Trajectory",
     "distances",
     "elimination_order",

@@ -70,7 +70,10 @@ def lock(model: Model, joints: Mapping[str, ArrayLike]) -> Model:
     kept = [i for i, joint in enumerate(model.joints) if joint.name not in joints]
     if not kept:
         raise ModelError(f"lock: all {model.size} joints of '{model.name}' are held, expected one that moves")
-    return _merged(model, kept, transforms(model, q))
+    values = {name: q[model.q_slices[i]] for name, i in names.items() if name in joints}
+    passive = [each.locked(values) for each in model.passive]
+    merged = _merged(model, kept, transforms(model, q))
+    return replace(merged, passive=tuple(each for each in passive if each is not None))
 
 
 def _merged(model: Model, kept: list[int], X: list[Transform]) -> Model:

@@ -1,6 +1,8 @@
 """What constrained forward dynamics is asked: the one argument of every method, and what they all make of it first.
 
 M a + h = tau + J' lambda,   J a + J' v = k        a (nv, 1), and lambda (m, 1) of each constraint, are asked for
+
+tau are all joint forces: those that are given, and the model's own (`passive`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from .constraints.constraint import Constraint
 from .constraints.ground import Demand, demands
 from .constraints.loops import Coupling, couplings
 from .free.aba import applied_forces
+from .free.passive import passive_forces
 from .free.tree_motion import TreeMotion, tree_motion
 
 if TYPE_CHECKING:
@@ -61,3 +64,16 @@ class ForwardProblem:
     def joint_forces(self, body: int) -> Array:
         """tau of the body's joint."""
         return self.tau[self.model.v_slices[body], :]
+
+
+def forward_problem(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    constraints: Sequence[Constraint] = (),
+    external: Sequence[Array | None] | None = None,
+) -> ForwardProblem:
+    """What is asked for given joint forces: the model's own are added."""
+    applied = tau + passive_forces(model, q, v) if model.passive else tau
+    return ForwardProblem(model, q, v, applied, constraints, external)

@@ -7,7 +7,7 @@ Vectors are NumPy arrays (n,) or SX columns; with SX anywhere the result is SX.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,9 +24,10 @@ from .constrained.constrained_inverse import constrained_inverse
 from .constraints.constraint import Constraint, columns_of, listed
 from .constraints.loops import pushed_bodies
 from .delassus.pv_osim_fast import DelassusOperator
-from .forward_problem import ForwardProblem
+from .forward_problem import ForwardProblem, forward_problem
 from .free import energy, kinematics, momentum
 from .free.crba import crba
+from .free.passive import Passive, checked, passive_forces
 from .free.rnea import rnea
 from .joints import configuration
 from .joints.joints import Joint
@@ -68,9 +69,10 @@ class Model:
     placements[i] is where joint i sits on its parent, inertias[i] the moments of body i's mass, both in the bodies'
     own frames, in which the joint moves along coordinate axes; a link's frame as the file has it is frames[link].
     Limits are per coordinate (q_lower, q_upper: (nq,)) and per velocity (v_limit, effort_limit, armature, damping:
-    (nv,)). `damping` (N m s) is data as the file gives it: the algorithms leave it out, as Pinocchio does; a damped
-    joint feels tau - damping * v. `constraints` are those the file states (MJCF equalities); the algorithms take only
-    what they are given. `shapes` are drawn, `collision_shapes` are kept apart from others.
+    (nv,)). `damping` (N m s) is data as the file gives it: the algorithms leave it out, as Pinocchio does. `passive`
+    are the springs, dampers, cords and carried weights whose forces are in the dynamics: those of an MJCF, its damping
+    among them, and what `with_passive` adds. `constraints` are those the file states (MJCF equalities); the algorithms
+    take only what they are given. `shapes` are drawn, `collision_shapes` are kept apart from others.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Model:
     shapes: tuple[Shape, ...] = ()
     collision_shapes: tuple[Shape, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    passive: tuple[Passive, ...] = ()
 
     def __repr__(self) -> str:
         return f"Model('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
@@ -110,6 +113,14 @@ class Model:
         arm.with_payload("hand", mass=ocp.parameter("load"), centre=(0, 0, 0.1))
         """
         return alterations.with_payload(self, link, mass, centre, inertia)
+
+    def with_passive(self, *forces: Passive) -> Model:
+        """This robot with springs, dampers, friction, cords or carried weights, beside those it has.
+
+        arm.with_passive(*(PassiveJoint(name, damping=0.5) for name in arm.joint_names))
+        """
+        checked(self, forces)
+        return replace(self, passive=(*self.passive, *forces))
 
     def lock(self, joints: Mapping[str, ArrayLike]) -> Model:
         """This robot with joints held where they are put, their links part of those that carry them.
@@ -301,6 +312,12 @@ class Model:
 
     # --- dynamics
 
+    def passive_forces(self, q: Given, v: Given) -> Array:
+        """The joint forces (nv,) of springs, dampers, friction, cords and carried weights, which the dynamics carry:
+        M a + h = tau + passive_forces + J' force.
+        """
+        return flat(passive_forces(self, self.configuration(q), self.velocity(v)))
+
     def mass_matrix(self, q: Given) -> Array:
         """M (nv, nv), by the composite-rigid-body algorithm."""
         return answer(crba(self, self.configuration(q)))
@@ -323,7 +340,8 @@ class Model:
         """
         at, held = self.configuration(q), listed(constraints)
         pushes = pushed_bodies(self, self.on_bodies(external), held, columns_of(held, forces), at)
-        return flat(rnea(self, at, self.velocity(v), self.velocity(a, "a"), pushes))
+        moving = self.velocity(v)
+        return flat(rnea(self, at, moving, self.velocity(a, "a"), pushes) - passive_forces(self, at, moving))
 
     @overload
     def forward_dynamics(
@@ -490,7 +508,7 @@ class Model:
     ) -> ForwardProblem:
         held = listed(constraints)
         state = self.configuration(q), self.velocity(v), self.velocity(tau, "tau")
-        return ForwardProblem(self, *state, held, self.on_bodies(external))
+        return forward_problem(self, *state, held, self.on_bodies(external))
 
 
 def _slices(sizes: list[int]) -> tuple[slice, ...]:

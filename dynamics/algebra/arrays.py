@@ -181,6 +181,10 @@ def cos(x: Array) -> Array:
     return ca.cos(x) if is_symbolic(x) else np.cos(x)
 
 
+def tanh(x: Array) -> Array:
+    return ca.tanh(x) if is_symbolic(x) else np.tanh(x)
+
+
 def sqrt(x: Array) -> Array:
     return ca.sqrt(x) if is_symbolic(x) else np.sqrt(x)
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
-from ..forward_problem import ForwardProblem
+from ..forward_problem import forward_problem
 from ..methods import PROXIMAL, choose, delassus_matrix, expression
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
 from . import slopes
@@ -110,7 +110,7 @@ class Compiled:
 
         def sweep(q: ca.SX, v: ca.SX, tau: ca.SX, *forces: ca.SX) -> list[Array]:
             bodies = self.model.on_bodies(dict(zip(links, forces)))
-            a, found = expression(ForwardProblem(self.model, q, v, tau, held, bodies), method)
+            a, found = expression(forward_problem(self.model, q, v, tau, held, bodies), method)
             return [a, *found]
 
         key = ("forward_dynamics", tuple(row.key for row in held), method, links)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ...errors import ModelError
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint
-from ..forward_problem import ForwardProblem
+from ..forward_problem import forward_problem
 from ..methods import DEFAULT_PROXIMAL, PROXIMAL, named
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
@@ -85,7 +85,7 @@ class ProximalCode:
     def _iterate(self, q: Array, v: Array, tau: Array, pushes: Sequence[Array], forces: Sequence[Array]) -> Iterate:
         """A solve at its beginning."""
         bodies = self.model.on_bodies(dict(zip(self.links, pushes)))
-        problem = ForwardProblem(self.model, q, v, tau, self.constraints, bodies)
+        problem = forward_problem(self.model, q, v, tau, self.constraints, bodies)
         return Iterate(self.kind, problem, self.mu, forces, self.settings.steps)
 
     def _needed(self, rows: list[np.ndarray]) -> int:

@@ -12,8 +12,10 @@ import casadi as ca
 
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint
+from ..free.passive import passive_forces
 from ..free.rnea import body_accelerations, newton_euler
 from ..free.tree_motion import tree_motion_along
+from ..joints.configuration import integrate
 from ..joints.tangent import nudged
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ def of_inverse_dynamics(model: Model, q: ca.SX, v: ca.SX, a: ca.SX) -> list[Arra
     d = ca.SX.sym("d", model.nv)
     move = tree_motion_along(model, nudged(model, q, d), v)
     tau = newton_euler(model, move, body_accelerations(model, move, a)) + model.armature.reshape(-1, 1) * a
+    if model.passive:
+        tau = tau - passive_forces(model, integrate(model, q, d), v)
     by_motion = ca.jtimes(ca.SX(tau), ca.vertcat(d, v), ca.SX.eye(model.nv), True).T  # fewer operations than forward
     at_rest = ca.substitute(ca.densify(by_motion), d, ca.SX.zeros(d.shape))
     return [*ca.horzsplit(at_rest, model.nv), model.mass_matrix(q)]

@@ -1,8 +1,8 @@
 """Inverse dynamics of a constrained robot: which joint forces and constraint forces carry a motion.
 
-M a + h = tau + J' lambda has nv equations; joints without a motor (a floating base) have tau = 0. Of the constraint
-forces that satisfy those rows the one of least norm is taken: lambda = J_u (J_u' J_u)^-1 (M a + h)_u, J_u the columns
-of the motorless dofs.
+M a + h = tau + p + J' lambda, p the passive forces, has nv equations; joints without a motor (a floating base) have
+tau = 0. Of the constraint forces that satisfy those rows the one of least norm is taken:
+lambda = J_u (J_u' J_u)^-1 (M a + h - p)_u, J_u the columns of the motorless dofs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ..algebra.arrays import Array, pick
 from ..algebra.ldl import Factor
 from ..constraints.constraint import Constraint
 from ..constraints.loops import constraint_jacobian
+from ..free.passive import passive_forces
 from ..free.rnea import rnea
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def constrained_inverse(
     external: Sequence[Array | None] | None = None,
 ) -> tuple[Array, list[Array]]:
     """Joint forces tau (nv, 1), zero at floating joints, and the constraints' forces."""
-    tau = rnea(model, q, v, a, external)
+    tau = rnea(model, q, v, a, external) - passive_forces(model, q, v)
     free = motorless(model)
     if not free:
         return tau, [np.zeros((constraint.size, 1)) for constraint in constraints]

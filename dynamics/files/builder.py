@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError
-from ..algebra.arrays import given_numbers
+from ..algebra.arrays import given_numbers, numbers
 from ..algebra.spatial import Inertia, Transform, from_rpy, moments_text, placement
 from ..free.aba import aba
+from ..free.passive import Passive, Point, checked
 from ..joints.joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
 from ..model import Frame, Model, Shape
 
@@ -65,6 +66,7 @@ class ModelBuilder:
         self.shapes: list[Shape] = []
         self.collision_shapes: list[Shape] = []
         self.constraints: list[Constraint] = []
+        self.passive: list[Passive] = []
         self.limits: dict[str, list[np.ndarray]] = {key: [] for key in LIMITS}
         self.impossible: list[str] = []  # sentences about links
 
@@ -181,6 +183,15 @@ class ModelBuilder:
             else:
                 other = prefix + other
             self.constraints.append(replace(row, link=link, other=other, target=target))
+
+        def place(point: Point) -> Point:
+            if point.link != "universe":
+                return Point(prefix + point.link, point.place)
+            moved = on_parent.p + on_parent.R @ np.reshape(point.place, (3, 1))
+            x, y, z = numbers(moved, "attach: a point").ravel().tolist()
+            return Point(parent, (x, y, z))
+
+        self.passive += [force.moved(prefix, place) for force in model.passive]
         return self
 
     def shape(self, shape: Shape) -> ModelBuilder:
@@ -209,8 +220,10 @@ class ModelBuilder:
             shapes=tuple(self.shapes),
             collision_shapes=tuple(self.collision_shapes),
             constraints=tuple(self.constraints),
+            passive=tuple(self.passive),
             **limits,
         )
+        checked(model, model.passive)
         for array in (*limits.values(), model.gravity):
             array.flags.writeable = False
         self._check_motion(model)

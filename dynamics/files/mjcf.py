@@ -2,7 +2,8 @@
 
 A body with several joints becomes a chain of massless links named "body/joint". Coordinates are this room's, not
 MuJoCo's: a free joint is a floating one (quaternion with w last, velocity in the body's frame). `connect` and `weld`
-equalities become the model's constraints.
+equalities that are active become the model's constraints; what `mjcf_passive` reads its passive forces. Contacts,
+limits and actuators push nothing here: joint forces are given. What else would act on the robot is refused by name.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..algebra.spatial import placement
 from ..constraints.constraint import Constraint
 from ..model import Model, Shape
 from .builder import ModelBuilder
+from .mjcf_passive import passive
 
 if TYPE_CHECKING:
     import mujoco
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 FREE, BALL, SLIDE, HINGE = range(4)
 KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
 CONNECT, WELD = range(2)
+BODY, SITE = 1, 6  # of mjtObj
+EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
+COUNTS = {"body": "nbody", "jnt": "njnt", "site": "nsite", "eq": "neq", "tendon": "ntendon"}
 SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box"}
 
 
@@ -56,7 +61,11 @@ class Reader:
 
     def __init__(self, source: mujoco.MjModel, name: str):
         self.source = source
-        self.builder = ModelBuilder(name, gravity=source.opt.gravity.copy())
+        self.off = switched_off(source)
+        gravity = np.zeros(3) if "GRAVITY" in self.off else source.opt.gravity.copy()
+        self.builder = ModelBuilder(name, gravity=gravity)
+        self.names: dict[tuple[str, int], str] = {}
+        self.sites: list[str] = []
 
     def model(self) -> Model:
         """All bodies, sites, shapes and equalities."""
@@ -67,16 +76,31 @@ class Reader:
                 "position": self.source.site_pos[site],
                 "rotation_matrix": rotation_of(self.source.site_quat[site]),
             }
-            self.builder.add(self._name("site", site), self._link(self.source.site_bodyid[site]), **where)
+            self.sites.append(self._free_name(self._name("site", site)))
+            self.builder.add(self.sites[-1], self._link(self.source.site_bodyid[site]), **where)
         for geom in range(self.source.ngeom):
             self._shape(geom)
-        for equality in range(self.source.neq):
-            self.builder.constraints.append(self._equality(equality))
+        if not self.off & {"CONSTRAINT", "EQUALITY"}:
+            active = np.flatnonzero(self.source.eq_active0)
+            self.builder.constraints += [self._equality(int(equality)) for equality in active]
+        self.builder.passive += passive(self.source, self._name, self._link, self.sites, self.off)
         return self.builder.build()
 
     def _name(self, kind: str, index: int) -> str:
-        named = getattr(self.source, kind)(int(index)).name
-        return named or f"{kind}{index}"
+        key = kind, int(index)
+        if key not in self.names:
+            all_names = [getattr(self.source, kind)(i).name for i in range(getattr(self.source, COUNTS[kind]))]
+            self.names |= {(kind, i): name or f"{kind}{i}" for i, name in enumerate(all_names)}
+            for i in (i for i, name in enumerate(all_names) if not name):
+                while self.names[kind, i] in all_names:
+                    self.names[kind, i] += "'"
+        return self.names[key]
+
+    def _free_name(self, site: str) -> str:
+        """A site may be called like a body: its frame is then "site/" and its name."""
+        while site in self.builder.frames:
+            site = f"site/{site}"
+        return site
 
     def _link(self, body: int) -> str:
         return "universe" if body == 0 else self._name("body", body)
@@ -139,19 +163,42 @@ class Reader:
     def _equality(self, equality: int) -> Constraint:
         source = self.source
         kind, data = source.eq_type[equality], source.eq_data[equality]
-        name = self._name("eq", equality)
-        if kind not in (CONNECT, WELD) or source.eq_objtype[equality] != 1:
-            raise ModelError(f"equality '{name}' is of type {kind}, expected connect or weld between bodies")
         first, second = (int(obj[equality]) for obj in (source.eq_obj1id, source.eq_obj2id))
-        if kind == CONNECT:
+        if kind not in (CONNECT, WELD):
+            raise ModelError(self._refused(equality))
+        if source.eq_objtype[equality] == SITE:
+            ends = [
+                (source.site_bodyid[site], rotation_of(source.site_quat[site]), source.site_pos[site])
+                for site in (first, second)
+            ]
+            first = source.site_bodyid[first]
+        elif kind == CONNECT:
             ends = [(first, np.eye(3), data[:3]), (second, np.eye(3), data[3:6])]
         else:
             ends = [(first, rotation_of(data[6:10]), data[3:6]), (second, np.eye(3), np.zeros(3))]
         if first == 0:
-            ends.reverse()
+            ends.reverse()  # rows are on a link that may move
         (body, R, p), (other, R_other, p_other) = ends
         K, classical = (np.eye(6)[3:], True) if kind == CONNECT else (np.eye(6), False)
         frame, target = placement(R, p), placement(R_other, p_other)
         if other == 0:
             return Constraint(self._link(body), K, classical=classical, frame=frame, target=target)
         return Constraint(self._link(body), K, classical=classical, frame=frame, target=target, other=self._link(other))
+
+    def _refused(self, equality: int) -> str:
+        """The sentence for an equality that is not modelled."""
+        kind = EQUALITIES[self.source.eq_type[equality]]
+        ids = [int(obj[equality]) for obj in (self.source.eq_obj1id, self.source.eq_obj2id)]
+        of = {"joint": "jnt", "tendon": "tendon"}.get(kind)
+        whose = " and ".join(f"'{self._name(of, i)}'" for i in ids if of and i >= 0)
+        what = f"equality '{self._name('eq', equality)}'"
+        return f"{what} is of kind {kind}{' on ' + whose if whose else ''}, expected connect or weld"
+
+
+def switched_off(source: mujoco.MjModel) -> set[str]:
+    """What the file's flags disable: "GRAVITY", "SPRING", ..."""
+    import mujoco
+
+    bits = {name.removeprefix("mjDSBL_"): bit.value for name, bit in mujoco.mjtDisableBit.__members__.items()}
+    found = {name for name, bit in bits.items() if name != "mjNDISABLE" and source.opt.disableflags & bit}
+    return found | ({"SPRING", "DAMPER"} if "PASSIVE" in found else set())  # one flag in older versions

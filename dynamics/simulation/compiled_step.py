@@ -11,7 +11,7 @@ import numpy as np
 
 from ...forks import no_fork
 from ..constraints.constraint import Constraint
-from ..forward_problem import ForwardProblem
+from ..forward_problem import forward_problem
 from ..methods import PROXIMAL, choose, expression
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
@@ -97,7 +97,7 @@ class Stepper:
         ends = np.cumsum([0, *(row.size for row in self.constraints)]).tolist()
 
         def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-            problem = ForwardProblem(self.model, q, v, tau, self.constraints)
+            problem = forward_problem(self.model, q, v, tau, self.constraints)
             iterate = Iterate(kind, problem, mu, ca.vertsplit(forces, ends), settings.steps)
             while iterate.count < self.iterations:
                 iterate.advance()
@@ -107,7 +107,7 @@ class Stepper:
 
     def _direct(self, tau: ca.SX) -> Dynamics:
         def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-            a, found = expression(ForwardProblem(self.model, q, v, tau, self.constraints), self.method)
+            a, found = expression(forward_problem(self.model, q, v, tau, self.constraints), self.method)
             return ca.SX(a), ca.vertcat(ca.SX(0, 1), *found), ca.SX(0, 1)
 
         return dynamics

@@ -78,8 +78,15 @@ class Trajectory:
 
     @cached_property
     def work(self) -> np.ndarray:
-        """The work of the joint forces so far (n + 1,), J, by the velocities at both ends of each step."""
-        power = np.einsum("ij,ij->i", self.tau, self.v[1:] + self.v[:-1]) / 2
+        """The work of the joint forces, the passive ones included, so far (n + 1,), J, by what they and the velocities
+        are at both ends of each step.
+        """
+        forces = self.tau
+        if self.model.passive:
+            model = self.model
+            own = model.compiled.batch(("passive",), lambda q, v: [model.passive_forces(q, v)], [self.q, self.v])[0]
+            forces = forces + (own[1:] + own[:-1]) / 2
+        power = np.einsum("ij,ij->i", forces, self.v[1:] + self.v[:-1]) / 2
         return np.concatenate([[0.0], np.cumsum(power * np.diff(self.times))])
 
     @cached_property

@@ -325,5 +325,5 @@ def test_equalities_of_mjcf_become_constraints_that_hold_at_the_files_pose(tmp_p
             '<joint type="hinge"', '<joint name="x" type="hinge"'
         )
     )
-    with pytest.raises(ModelError, match="expected connect or weld between bodies"):
+    with pytest.raises(ModelError, match="is of kind joint on 'x', expected connect or weld"):
         load_mjcf(path)

@@ -52,3 +52,47 @@ def velocity_to_mujoco(model, q, v):
     R = model.link_pose(q, "torso")[0]
     v[:3] = R @ v[:3]
     return v
+
+
+class Mujoco:
+    """MuJoCo's accelerations of the robot in a file, in our coordinates: contacts and limits off, actuators silent."""
+
+    def __init__(self, path, model, equalities=False):
+        import mujoco
+
+        self.path, self.model, self.forward, self.step = str(path), model, mujoco.mj_forward, mujoco.mj_step
+        self.source = mujoco.MjModel.from_xml_path(str(path))
+        off = mujoco.mjtDisableBit
+        self.source.opt.disableflags |= off.mjDSBL_CONTACT | off.mjDSBL_LIMIT
+        self.source.opt.disableflags |= 0 if equalities else off.mjDSBL_EQUALITY
+        self.source.actuator_gainprm[:], self.source.actuator_biasprm[:] = 0.0, 0.0
+        if not equalities:  # friction loss as stiff as a step of 1e-6 s would bear: in full from slow motions on
+            self.source.opt.timestep = 1e-6 if self.source.opt.integrator == 0 else self.source.opt.timestep
+            self.source.dof_solref[:], self.source.tendon_solref_fri[:] = (2e-6, 1), (2e-6, 1)
+        self.data = mujoco.MjData(self.source)
+
+    def put(self, q, v, tau):
+        self.data.qpos[:] = to_mujoco(self.model, q)
+        self.data.qvel[:], self.data.qfrc_applied[:] = (self._turned(q, x) for x in (v, tau))
+        self.forward(self.source, self.data)
+
+    def acceleration(self, q, v, tau):
+        self.put(q, v, tau)
+        a = self._turned(q, self.data.qacc, back=True)
+        for part in self._floating():  # MuJoCo differentiates a base's velocity in the world, we in the body
+            a[part][:3] -= np.cross(v[part][3:], v[part][:3])
+        return a
+
+    def _floating(self):
+        return [part for joint, part in zip(self.model.joints, self.model.v_slices) if joint.floats]
+
+    def _turned(self, q, x, back=False):
+        """The linear parts of floating joints along the world's axes, or back along the body's."""
+        x = np.array(x)
+        for joint, part, at in zip(self.model.joints, self.model.v_slices, self.model.q_slices):
+            if joint.floats:
+                u, w = q[at][3:6], q[at][6]
+                W = np.array([[0, -u[2], u[1]], [u[2], 0, -u[0]], [-u[1], u[0], 0]])
+                R = np.eye(3) + 2 * w * W + 2 * W @ W
+                x[part][:3] = (R.T if back else R) @ x[part][:3]
+        return x

@@ -87,7 +87,8 @@ def _draw_limits(axes: Axes, phase: PhaseSolution, name: str, lines: np.ndarray,
     seen = [(limit, i) for limit, i in known if ((nearest[i] <= limit) & (limit <= farthest[i])).any()]
     for limit, i in seen:
         dashed: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "lw": 0.9, "ls": (0, (5, 3)), "alpha": 0.7}
-        axes.plot(phase.times, np.append(limit, limit[-1:])[: len(phase.times)], **dashed)
+        line = np.append(limit, limit[-1:])[: len(phase.times)]
+        axes.plot(phase.times[np.isfinite(line)], line[np.isfinite(line)], **dashed)
     return len(known) - len(seen)
 
 

@@ -37,6 +37,8 @@ def is_symbolic(*arrays: object) -> bool:
 def given_numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """The user's numbers as an array, of a shape where one is named; they may be infinite."""
     try:
+        if given is None or (isinstance(given, ca.SX) and not given.is_constant()):
+            raise TypeError  # NumPy would take them for NaN
         found = np.array(given, dtype=float)
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
         raise ModelError(f"{what} is {shortened(given)}, expected numbers") from None

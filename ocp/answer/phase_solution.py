@@ -16,8 +16,9 @@ from ..stages.limit_vectors import LimitVectors
 class ConstraintValues:
     """A constraint along the motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
 
-    An equality's value is what is left of it, with limits 0. A multiplier is positive where a row presses on its upper
-    limit, negative on its lower one.
+    An equality has the number that it was to equal as both limits; where that is an expression of states or controls,
+    its value is what is left, with limits 0. A multiplier is positive where a row presses on its upper limit, negative
+    on its lower one.
     """
 
     stages: np.ndarray
@@ -120,8 +121,9 @@ class PhaseSolution:
         found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(4)))
         for rows in parts:
             where = np.ix_([stages.index(stage) for stage in range(*rows.stages)], rows.rows)
-            found.values[where] = self.measured.rows[rows.places]
-            found.lower[where] = self.limit_vectors.y_lower[rows.places]
-            found.upper[where] = self.limit_vectors.y_upper[rows.places]
+            target = self.limit_vectors.y_target[rows.places]
+            found.values[where] = self.measured.rows[rows.places] + target
+            found.lower[where] = self.limit_vectors.y_lower[rows.places] + target
+            found.upper[where] = self.limit_vectors.y_upper[rows.places] + target
             found.multipliers[where] = self.point.y[rows.places]
         return found

@@ -19,12 +19,16 @@ from .transcription import Transcription
 
 @dataclass(frozen=True, eq=False)
 class LimitVectors:
-    """Limits of the variables along z and of the rows along y (`layout`), infinite where there is none."""
+    """Limits of the variables along z and of the rows along y (`layout`), infinite where there is none.
+
+    y_target: what an equality was said to equal; its row is what is left of it, with limits 0.
+    """
 
     z_lower: np.ndarray
     z_upper: np.ndarray
     y_lower: np.ndarray
     y_upper: np.ndarray
+    y_target: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +69,28 @@ class LimitedRows:
 
 
 class StatedLimits:
-    """All limits that a statement has."""
+    """All limits that a statement has, but those of states at the start that a row fixes there: the first state is a
+    matter of fact, as one that is given with a solve.
+    """
 
     def __init__(self, transcription: Transcription, layout: Layout):
         self._size_z, self._fixed = layout.size_z, transcription.fixed_z
+        self._pinned = transcription.pinned_z
         self._lower = np.concatenate([np.full(layout.size_z, -np.inf), np.zeros(layout.size_y)])
         self._upper = np.concatenate([np.full(layout.size_z, np.inf), np.zeros(layout.size_y)])
+        self._target = np.zeros(layout.size_z + layout.size_y)
         self._parametric = []
-        for rows in [*_of_variables(transcription, layout), *_of_constraints(transcription, layout)]:
+        limits = [*_of_variables(transcription, layout), *_of_constraints(transcription, layout, Kind.INEQUALITY)]
+        for rows in limits:
             self._lower[rows.places], self._upper[rows.places] = rows.limits.numbers
             if rows.limits.parametric:
                 self._parametric.append(rows)
-        self._constant = self._cut(self._lower, self._upper)
+        self._parametric_targets = []
+        for rows in _of_constraints(transcription, layout, Kind.EQUALITY):
+            self._target[rows.places] = rows.limits.numbers[0]
+            if rows.limits.parametric:
+                self._parametric_targets.append(rows)
+        self._constant = self._cut(self._lower, self._upper, self._target)
 
     @property
     def parametric(self) -> bool:
@@ -85,28 +99,31 @@ class StatedLimits:
 
     def at(self, z: np.ndarray, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
         """The limits for the parameters of a solve; what is given with it is its own limit."""
-        if not self._parametric and not len(self._fixed):
+        if not self._parametric and not self._parametric_targets and not len(self._fixed):
             return self._constant
-        lower, upper = self._lower.copy(), self._upper.copy()
+        lower, upper, target = self._lower.copy(), self._upper.copy(), self._target.copy()
         for rows in self._parametric:
             (lower[rows.places],), (upper[rows.places],) = rows.at(shared[None], stage_parameters[None])
+        for rows in self._parametric_targets:
+            (target[rows.places],), _ = rows.at(shared[None], stage_parameters[None])
         lower[self._fixed] = upper[self._fixed] = z[self._fixed]
-        return self._cut(lower, upper)
+        return self._cut(lower, upper, target)
 
     def of_many(self, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
         """The limits for the parameters of many solves, a row each: a row for each too, or one where all are the same.
-        What is given with a solve keeps the limits that were stated.
+        What is given with a solve keeps the limits that were stated; targets are left out.
         """
         lower, upper = self._lower[None], self._upper[None]
         if self._parametric:
             lower, upper = (np.tile(side, (len(shared), 1)) for side in (lower, upper))
             for rows in self._parametric:
                 lower[:, rows.places], upper[:, rows.places] = rows.at(shared, stage_parameters)
-        return self._cut(lower, upper)
+        return self._cut(lower, upper, self._target)
 
-    def _cut(self, lower: np.ndarray, upper: np.ndarray) -> LimitVectors:
+    def _cut(self, lower: np.ndarray, upper: np.ndarray, target: np.ndarray) -> LimitVectors:
         z, y = slice(None, self._size_z), slice(self._size_z, None)
-        return LimitVectors(lower[..., z], upper[..., z], lower[..., y], upper[..., y])
+        lower[..., self._pinned], upper[..., self._pinned] = -np.inf, np.inf
+        return LimitVectors(lower[..., z], upper[..., z], lower[..., y], upper[..., y], target[y])
 
 
 def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
@@ -121,14 +138,14 @@ def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedR
     return found
 
 
-def _of_constraints(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
+def _of_constraints(transcription: Transcription, layout: Layout, kind: Kind) -> list[LimitedRows]:
     found = []
     for block in transcription.blocks:
         places = layout.size_z + block_places(transcription, block)
         place = layout.phases[transcription.phases.index(block.phase)]
         stages = range(block.stages[0] - place.first, block.stages[-1] + 1 - place.first)
-        at = block.count(Kind.DYNAMICS) + block.count(Kind.EQUALITY)
-        for term in block.of(Kind.INEQUALITY):
+        at = block.count(Kind.DYNAMICS) + (block.count(Kind.EQUALITY) if kind is Kind.INEQUALITY else 0)
+        for term in block.of(kind):
             here = places[:, at : at + term.rows]
             found.append(LimitedRows(f"'{term.name}'", block.phase, place, stages, here, term.limits))
             at += term.rows

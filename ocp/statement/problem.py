@@ -250,13 +250,16 @@ class Problem:
                     f"constrain: '{name}' compares {expression} with {target}, which says nothing of any variable, "
                     "expected an expression of states, controls or parameters"
                 )
-            self.terms.append(term(name, Kind.EQUALITY, left, stages))
+            variables: list[Variable] = [*self.carried, *self.controls]
+            known = not uses(target, variables) and not nodes_of(target)
+            limits = Limits(*[ca.repmat(target, left.numel() // target.numel(), 1)] * 2) if known and rows else None
+            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits))
             return
         limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
         at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
         if at_fixed:
             left = expression[at_fixed] - limits.lower[at_fixed]
-            self.terms.append(term(name, Kind.EQUALITY, left, stages, stated_rows=at_fixed))
+            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits.rows(at_fixed), at_fixed))
         if rest:
             self.terms.append(term(name, Kind.INEQUALITY, expression[rest], stages, limits.rows(rest), rest))
 

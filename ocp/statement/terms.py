@@ -37,7 +37,8 @@ CONSTRAINTS = tuple(kind for kind in Kind if kind.constrains)
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A named expression on some stages, sorted, and what it is for. limits: of an inequality; others are zero.
+    """A named expression on some stages, sorted, and what it is for. limits: of an inequality; of an equality what it
+    was said to equal, which the expression has subtracted already, or zero where that is no matter of parameters.
 
     stated_rows: the indices of its rows in the constraint as it was stated.
     """

@@ -129,6 +129,8 @@ def test_an_unknown_robot_is_answered_with_those_there_are():
         (lambda b: b.add("a", "b"), "link 'a': parent 'b' is not there, expected one of universe"),
         (lambda b: b.add("a").add("a"), "link 'a' is there already, expected a new name"),
         (lambda b: b.add("a", joint="revolute", mass=-1.0), "link 'a': mass is -1"),
+        (lambda b: b.add("a", mass=ca.SX.sym("weight")), r"link 'a': mass is SX\(weight\), expected numbers"),
+        (lambda b: b.add("a", mass=None), "link 'a': mass is None, expected numbers"),
         (lambda b: b.build(), "model 'm' has no moving joint, expected at least one"),
     ],
 )

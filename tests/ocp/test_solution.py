@@ -79,10 +79,30 @@ def test_fields_and_shapes(solution):
 def test_a_constraint_keeps_the_rows_of_its_statement(solution):
     finish = solution.constraints["finish"]
     np.testing.assert_array_equal(finish.stages, [STEPS])
-    np.testing.assert_allclose(finish.values, [[solution.rate[-1, 0], solution.angle[-1, 0] - np.pi]], atol=1e-12)
-    np.testing.assert_allclose([finish.lower[0], finish.upper[0]], [[-0.5, 0.0], [0.5, 0.0]])
+    np.testing.assert_allclose(finish.values, [[solution.rate[-1, 0], solution.angle[-1, 0]]], atol=1e-12)
+    np.testing.assert_allclose([finish.lower[0], finish.upper[0]], [[-0.5, np.pi], [0.5, np.pi]])
     power = solution.constraints["power"]
     np.testing.assert_allclose(power.values, solution.torque * solution.rate[:-1], atol=1e-12)
+
+
+def test_an_equality_has_the_value_that_it_is_to_equal(tmp_path):
+    ocp = Problem(steps=4, step=0.1)
+    where = ocp.parameter("where", per_stage=True)
+    x, v, u = ocp.state("x"), ocp.state("v"), ocp.control("u")
+    ocp.derivative(x=v, v=u)
+    ocp.minimize(u**2)
+    ocp.constrain("at rest", ca.vertcat(v, 2 * v), equals=0.3, at="start")
+    ocp.constrain("be there", x, equals=where, at=[2, 4])
+    ocp.constrain("as fast", v, equals=1 + x, at="end")
+    solution = ocp.build().solve(where=[0, 0, 0.5, 0, 0.7])
+    solution = solution.load(solution.save(tmp_path / "solution.npz"))
+    found = solution.constraints
+    np.testing.assert_array_equal(found["at rest"].upper, [[0.3, 0.3]])
+    np.testing.assert_allclose(found["at rest"].values, [[1, 2]] * solution.v[:1], atol=1e-12)
+    np.testing.assert_array_equal(found["be there"].lower, [[0.5], [0.7]])
+    np.testing.assert_allclose(found["be there"].values, solution.x[[2, 4]], atol=1e-12)
+    np.testing.assert_array_equal(found["as fast"].lower, [[0.0]])
+    np.testing.assert_allclose(found["as fast"].values, solution.v[-1:] - 1 - solution.x[-1:], atol=1e-12)
 
 
 def test_limits_press_with_the_sign_of_their_side(solution):
@@ -325,7 +345,7 @@ def test_other_files_get_a_sentence(solution, tmp_path):
     arrays = dict(np.load(whole))
     header = json.loads(arrays["header"].tobytes())
     np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
-    with pytest.raises(ProblemError, match="has version 99, expected 5"):
+    with pytest.raises(ProblemError, match="has version 99, expected 6"):
         Solution.load(newer)
     np.savez(short, **arrays | {"z": arrays["z"][:-1]})
     with pytest.raises(ProblemError, match="is damaged"):

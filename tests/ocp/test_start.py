@@ -64,8 +64,11 @@ def test_limits_of_what_is_given_are_not_demanded_at_the_first_stage():
     solver = swing("start", rows=False).build()
     solution = solver.solve(start={"angle": 1.0, "speed": 5.3})
     assert solution.solved and solution.speed[0, 0] == 5.3 and solution.speed[1:].max() <= 5 + 1e-7
-    outside = swing("rows", rows=False).build().solve(first=[1.0, 5.3])
-    assert outside.status == "infeasible"
+    by_rows = swing("rows", rows=False).build()
+    same = by_rows.solve(first=[1.0, 5.3])
+    assert same.solved and same.objective == pytest.approx(solution.objective, rel=1e-7)
+    outside = by_rows.solve(first=[1.0, 15.0])
+    assert outside.status == "infeasible" and {v.name for v in outside.violations} & {"first", "dynamics of speed"}
 
 
 def test_some_states_may_be_given_and_others_found():
@@ -155,3 +158,19 @@ def test_misuse_gets_a_sentence():
     before.then(after, x=before.states[0].value)
     with pytest.raises(ProblemError, match="phase 'after': start names x, but the first states"):
         before.build()
+
+
+@pytest.mark.parametrize("beyond", [1e-9, 1e-8, 1e-6, 1e-3, 0.5])
+def test_limits_of_a_state_are_left_out_where_a_row_fixes_it_at_the_start(beyond):
+    ocp = Problem(steps=10, step=0.1)
+    top = ocp.parameter("top")
+    x, v, u = ocp.state("x", 2, lower=-1, upper=top), ocp.state("v", 2), ocp.control("u", 2)
+    ocp.derivative(x=v, v=u)
+    ocp.minimize(ca.sumsqr(u) + ca.sumsqr(x))
+    ocp.constrain("start", ca.vertcat(2 * x[0], v), equals=[2 * (1 + beyond), -6, 0], at="start")
+    ocp.constrain("both", x[1] - x[0], equals=-0.5, at="start")
+    solution = ocp.build().solve(top=1.0)
+    assert solution.solved and solution.x[0, 0] == pytest.approx(1 + beyond, rel=1e-9)
+    limits = solution.limits["x"]
+    # That which only depends on the first by a row keeps its limits, and so does every other stage.
+    assert np.isinf(limits.upper[0, 0]) and limits.upper[0, 1] == 1 and (limits.upper[1:] == 1).all()

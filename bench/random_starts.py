@@ -36,7 +36,7 @@ def scattered(stated: Stated, seed: int) -> dict[str, np.ndarray]:
     random, problem, guess = np.random.default_rng(seed), stated.problem, {}
     for variables, rows in ((problem.states, problem.steps + 1), (problem.controls, problem.steps)):
         for variable in variables:
-            lower, upper = variable.limits.lower, variable.limits.upper
+            lower, upper = variable.limits.numbers
             centre = np.broadcast_to(np.asarray(stated.guess.get(variable.name, 0.0), float), (rows, variable.size))
             size = max(1.0, float(np.abs(centre).max()))
             guess[variable.name] = np.clip(centre + size * random.standard_normal(centre.shape), lower, upper)

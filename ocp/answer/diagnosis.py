@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import casadi as ca
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from ..solve.kkt import Conditions
 
 
+AGAINST = 1e-4  # share of the largest multiplier with which a row takes part in a contradiction
+
+
 @dataclass(frozen=True)
 class Violation:
-    """A row that does not hold: of which constraint ("limits of q" for those of a variable), where and by how much.
+    """A row that does not hold: of which constraint ("limits of q" for those of a variable), where and by how much; by
+    nothing where it holds at the cost of others.
 
     phase: its name, empty where there is only one.
     """
@@ -34,7 +38,8 @@ class Violation:
     phase: str = ""
 
     def __str__(self) -> str:
-        return f"'{self.name}' row {self.row} at stage {self.stage}{_of(self.phase)} by {self.amount:.2g}"
+        by = f" by {self.amount:.2g}" if self.amount else ""
+        return f"'{self.name}' row {self.row} at stage {self.stage}{_of(self.phase)}{by}"
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,17 @@ def violations(
         for name, amounts in place.coordinates(outside_bounds).items():
             note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts)
     return sorted(found.values(), key=lambda violation: -violation.amount)
+
+
+def opponents(layout: Layout, y: np.ndarray, w: np.ndarray, violated: list[Violation]) -> list[Violation]:
+    """The constraints that hold, but stand against those violated: at a point where the violation is least, its slopes
+    are balanced by multipliers, whose rows are the contradiction. Dynamics have no say in it.
+    """
+    share = AGAINST * max(float(np.abs(y).max(initial=0.0)), float(np.abs(w).max(initial=0.0)))
+    named = {(each.phase, each.name) for each in violated}
+    ours = {rows.name for rows in layout.constraints if rows.kind is Kind.DYNAMICS}
+    found = [each for each in violations(layout, np.abs(y), np.abs(w), share) if each.name not in ours]
+    return [replace(each, amount=0.0) for each in found if (each.phase, each.name) not in named]
 
 
 def everywhere(layout: Layout) -> list[str]:

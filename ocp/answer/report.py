@@ -42,7 +42,9 @@ def _constraint_lines(solution: Solution) -> list[str]:
     found = solution.violations
     if found:
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        return [f"  violated     {', '.join(map(str, found[:SHOWN]))}{more}"]
+        lines = [f"  violated     {', '.join(map(str, found[:SHOWN]))}{more}"]
+        against = ", ".join(map(str, solution.opponents[:SHOWN]))
+        return [*lines, f"  against      {against}"] if against else lines
     measured = solution.measured
     every = violations(solution.layout, measured.outside_rows, measured.outside_bounds)
     return [f"  worst        {every[0]}"] if every else []

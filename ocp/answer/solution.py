@@ -22,7 +22,7 @@ from ..solve.kkt import Measured, Point, Residual
 from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
-from .diagnosis import Fault, Violation, everywhere, violations
+from .diagnosis import Fault, Violation, everywhere, opponents, violations
 from .iteration import Iteration
 from .phase_solution import ConstraintValues, PhaseSolution
 from .statistics import Statistics
@@ -196,6 +196,14 @@ class Solution(WithoutSolver):
         """The constraints that do not hold within the tolerance, each with its worst stage and row, worst first."""
         measured = self.measured
         return violations(self.layout, measured.outside_rows, measured.outside_bounds, self.tolerance)
+
+    @cached_property
+    def opponents(self) -> list[Violation]:
+        """Where it is infeasible, the constraints that hold but contradict the violated ones, each with the stage and
+        the row that matter most there, strongest first.
+        """
+        infeasible = self.status is Status.INFEASIBLE
+        return opponents(self.layout, self.point.y, self.point.w, self.violations) if infeasible else []
 
     def check(self) -> Residual:
         """The KKT residual computed again through CasADi alone, apart from the core and its compiled functions."""

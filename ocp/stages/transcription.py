@@ -95,11 +95,11 @@ class Transcription:
         place = {symbol.element_hash(): self.nu[0] + i for i, symbol in enumerate(ca.vertsplit(first.x))}
         given = {s.element_hash() for s in ca.symvar(ca.vertcat(first.shared_parameters, first.stage_parameters))}
         found = set()
-        for term in (term for block in self.blocks if block.stages[0] == 0 for term in block.of(Kind.EQUALITY)):
-            for row in ca.vertsplit(term.expression):
-                asked = [symbol for symbol in ca.symvar(row) if symbol.element_hash() not in given]
-                if len(asked) == 1 and asked[0].element_hash() in place and ca.jacobian(row, asked[0]).is_constant():
-                    found.add(place[asked[0].element_hash()])
+        rows = [each.expression for block in self.blocks if block.stages[0] == 0 for each in block.of(Kind.EQUALITY)]
+        for row in ca.vertsplit(ca.vertcat(*rows)) if rows else []:
+            asked = [symbol for symbol in ca.symvar(row) if symbol.element_hash() not in given]
+            if len(asked) == 1 and asked[0].element_hash() in place and ca.jacobian(row, asked[0]).is_constant():
+                found.add(place[asked[0].element_hash()])
         return np.array(sorted(found), dtype=int)
 
     @cached_property

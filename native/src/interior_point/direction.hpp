@@ -13,7 +13,7 @@ public:
     explicit Direction(Iterate& point) : point(point), program(point.program), refinement(program) {
         arena.build([this](Arena& a) {
             for (double** vector : {&dv, &h, &barrier_gradient, &sigma}) *vector = a.vector(program.size_v);
-            for (double** vector : {&dy, &no_rows}) *vector = a.vector(program.size_y);
+            for (double** vector : {&dy, &no_rows, &left}) *vector = a.vector(program.size_y);
         });
     }
 
@@ -66,6 +66,14 @@ public:
 
     double delta() const { return regularization.delta; }
 
+    // Whether the rows contradict each other, as far as they are linear: the direction leaves much of their violation.
+    bool contradicts() {
+        if (regularization.delta_c == 0.0) return false;
+        std::copy_n(point.r, program.size_y, left);
+        program.add_product(dv, left);
+        return sum_of_sizes(program.size_y, left) > CONTRADICTED * sum_of_sizes(program.size_y, point.r);
+    }
+
     // Of the barrier's objective along dv.
     double slope() const {
         return sum_over(program.size_v, [this](int i) { return load(barrier_gradient + i) * load(dv + i); });
@@ -108,6 +116,7 @@ private:
     static constexpr double FLAT = 1e-6;       // curvature, of the scaled problem, below which a direction is flat
     static constexpr double ROUNDING = 1e-15;  // share of the stiffest bound's curvature that is lost in the sums
     static constexpr double LARGEST_ESTIMATE = 1e3;
+    static constexpr double CONTRADICTED = 0.1;  // share of the violation
 
     Iterate& point;
     Program& program;
@@ -116,6 +125,7 @@ private:
     Refinement refinement;
     double *h, *barrier_gradient, *sigma;
     double* no_rows;  // zeros
+    double* left;     // of the rows
 };
 
 }  // namespace trisweep

@@ -61,7 +61,7 @@ public:
             watchdog.reset();
             return take_tiny_step(alpha);
         }
-        if (!watchdog.on) acceptance.reference = {point.violation, point.barrier_objective(), direction.slope()};
+        if (!watchdog.on) refer();
         if (watchdog.due()) watchdog.start(point, direction.dv, direction.dy, alpha);
         taken = {};
         acceptance.loosen();
@@ -82,7 +82,7 @@ public:
     // No step was found: the filter keeps others from coming back here.
     void give_up() {
         acceptance.reference = {point.violation, point.barrier_objective(), 0.0};
-        if (++given_up > PATIENCE) restored *= IMPATIENCE;
+        if (++given_up > PATIENCE || direction.contradicts()) restored *= IMPATIENCE;
         acceptance.guard();
         watchdog.reset();
     }
@@ -101,8 +101,22 @@ private:
     static constexpr int CORRECTIONS = 4;  // second-order ones
     static constexpr double KAPPA_CORRECTION = 0.99;
     static constexpr double RESTORED = 0.9;  // share of the violation at which restoration has done its work
-    static constexpr int PATIENCE = 10;  // restorations after which that share falls, lest its work is undone for ever
+    // Restorations after which that share falls, lest its work is undone for ever; at once where rows contradict each other.
+    static constexpr int PATIENCE = 10;
     static constexpr double IMPATIENCE = 0.3;
+
+    // Trial points are compared with this one. Rows that hold within rounding are still off by something, which moves the
+    // objective as large multipliers say: here, and at trial points that hold them as well, it is the Lagrangian that is compared.
+    void refer() {
+        const double moved = point.within_rounding() ? weighed(point.r) : 0.0;
+        acceptance.reference = {point.violation, point.barrier_objective() + moved, direction.slope() - moved};
+    }
+
+    // Rows, by the multipliers that a full step leads to.
+    double weighed(const double* rows) const {
+        return sum_over(program.size_y,
+                        [=, this](int i) { return (load(point.y + i) + load(direction.dy + i)) * load(rows + i); });
+    }
 
     // Shorter and shorter steps from alpha on; `full`: that is a full one, which is tried in any case and may be corrected.
     bool backtrack(double alpha, double tau, bool full) {
@@ -144,8 +158,10 @@ private:
     }
 
     bool accept(double alpha) {
-        return acceptance.accept(alpha, point.violation_of(r_trial), point.barrier_objective(trial, f_trial),
-                                 taken.kind);
+        const double violation = point.violation_of(r_trial);
+        const bool exact = !watchdog.on && point.within_rounding() && violation <= point.violation;
+        const double moved = exact ? weighed(r_trial) : 0.0;
+        return acceptance.accept(alpha, violation, point.barrier_objective(trial, f_trial) + moved, taken.kind);
     }
 
     // Second-order corrections of a rejected full step.

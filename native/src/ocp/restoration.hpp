@@ -35,7 +35,7 @@ public:
             const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
             if (ended && violation > BETTER * least) {
                 base.set_place(place);
-                std::copy_n(inner.point.y, base.size_y, outer.point.y);
+                testify();
                 return Status::infeasible;
             }
             least = violation;
@@ -89,6 +89,13 @@ private:
         take_duals(elastic.lower, base.lower);
         take_duals(elastic.upper, base.upper);
         return outer.direction.estimate_multipliers() ? Status::restored : Status::not_finite;
+    }
+
+    // The multipliers of the least violation are the weights with which rows and bounds contradict each other.
+    void testify() {
+        std::copy_n(inner.point.y, base.size_y, outer.point.y);
+        std::copy_n(elastic.lower.dual, base.lower.size, base.lower.dual);
+        std::copy_n(elastic.upper.dual, base.upper.size, base.upper.dual);
     }
 
     // The bounds of the base problem come first among those of the elastic one. Large multipliers start anew.

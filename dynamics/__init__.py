@@ -20,6 +20,7 @@ from .proximal.settings import Proximal, ProximalReport
 from .shapes.clearance import Pair, distances, pairs
 from .shapes.cloud import Cloud
 from .shapes.scene import Scene
+from .simulation.events import Event
 from .simulation.simulate import simulate
 from .simulation.trajectory import Trajectory
 
@@ -27,6 +28,7 @@ __all__ = [
     "CarriedWeight",
     "Cloud",
     "Constraint",
+    "Event",
     "Frame",
     "Model",
     "ModelBuilder",

@@ -36,7 +36,7 @@ start, goal = hanging(-0.1, 0.5), hanging(0.15, 0.45)
 a, (force,) = linkage.forward_dynamics(start, np.zeros(4), np.zeros(4), [tips])
 print("accelerations let go:", np.round(a, 2), "rad/s^2; force in the closure:", np.round(force, 3), "N")
 
-run = ts.simulate(linkage, start, None, None, [tips], duration=5.0, step=1e-4, integrator="rk4")
+run = ts.simulate(linkage, start, None, None, [tips], duration=5.0, step=1e-3)
 print(run)
 print("written:", run.plot("out/five_bar.png") and "out/five_bar.png", run.animate("out/five_bar.html"))
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from ...forks import no_fork
 from ..constraints.constraint import Constraint
-from ..forward_problem import forward_problem
+from ..forward_problem import ForwardProblem, forward_problem
 from ..methods import PROXIMAL, choose, expression
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
-from ..proximal.factorization import Factorization
 from ..proximal.iteration import Iterate
 from ..proximal.settings import DEFAULT, Proximal
-from .integrators import INTEGRATORS, Dynamics
+from .integrators import INTEGRATORS
+from .projection import projected
 
 if TYPE_CHECKING:
     from ...native import CompiledFunction
@@ -31,8 +31,8 @@ _compiled: WeakKeyDictionary[Model, dict[tuple[object, ...], CompiledFunction]] 
 
 
 class Stepper:
-    """`function` is (q, v, forces, t, tau) -> (q, v, forces, a, forces, measures, tau) of a step; the first three carry
-    over.
+    """`function` is (q, v, forces, t, tau, h) -> (q, v, forces, a, forces, measures, tau, error) of a step of length h;
+    the first three carry over. drift: "projection", or "stabilisation" by the constraints' own periods.
     """
 
     def __init__(
@@ -44,10 +44,11 @@ class Stepper:
         method: str | None,
         settings: Proximal | None,
         policy: ca.Function | None,
+        drift: str,
     ):
         self.model, self.constraints, self.settings = model, constraints, settings or DEFAULT
         self.kind = PROXIMAL.get(choose(model, constraints)[0] if method is None else method)
-        self.method, self.h, self.integrator, self.policy = method, h, integrator, policy
+        self.method, self.h, self.integrator, self.policy, self.drift = method, h, integrator, policy, drift
         self.iterations = (self.settings.iterations or ITERATIONS) if self.kind else 0
         self.function, self.compiling = self._compiled(), 0.0
 
@@ -74,7 +75,7 @@ class Stepper:
         from ...native import compile_function
 
         policy = self.policy and self.policy.serialize()
-        step = (tuple(row.key for row in self.constraints), self.h, self.integrator, self.method, policy)
+        step = (tuple(row.key for row in self.constraints), self.integrator, self.method, self.drift, policy)
         key = (*step, self.settings.mu, self.settings.steps, self.iterations)
         cache = _compiled.setdefault(self.model, {})
         if key not in cache:
@@ -84,30 +85,30 @@ class Stepper:
 
     def _expression(self) -> ca.Function:
         model, size = self.model, sum(row.size for row in self.constraints)
-        sizes = {"q": model.nq, "v": model.nv, "forces": size, "t": 1, "tau": model.nv}
-        q, v, forces, t, tau = symbols = [ca.SX.sym(name, n) for name, n in sizes.items()]
+        sizes = {"q": model.nq, "v": model.nv, "forces": size, "t": 1, "tau": model.nv, "h": 1}
+        q, v, forces, t, tau, h = symbols = [ca.SX.sym(name, n) for name, n in sizes.items()]
         applied = tau if self.policy is None else tau + self.policy(t, q, v)
-        solve = self._direct(applied) if self.kind is None else self._proximal(self.kind, applied)
-        outputs = [*INTEGRATORS[self.integrator](model, solve, q, v, forces, self.h), applied]
+
+        def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+            return self._solved(forward_problem(model, q, v, applied, self.constraints), forces)
+
+        after = INTEGRATORS[self.integrator](model, dynamics, q, v, forces, h)
+        if self.drift == "projection":
+            at = projected(model, self.constraints, after.q, after.v, lambda problem: self._solved(problem)[0])
+            after = after._replace(q=ca.SX(at[0]), v=ca.SX(at[1]))
+        outputs = [*after[:6], applied, after.error]
         return ca.Function("step", symbols, [ca.densify(part) for part in ca.cse(outputs)])
 
-    def _proximal(self, kind: type[Factorization], tau: ca.SX) -> Dynamics:
-        settings = self.settings
-        mu = settings.mu or weight(self.model, self.constraints, kind.stiffness)
-        ends = np.cumsum([0, *(row.size for row in self.constraints)]).tolist()
-
-        def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-            problem = forward_problem(self.model, q, v, tau, self.constraints)
-            iterate = Iterate(kind, problem, mu, ca.vertsplit(forces, ends), settings.steps)
-            while iterate.count < self.iterations:
-                iterate.advance()
-            return ca.SX(iterate.a), ca.SX(iterate.force), ca.vertcat(*iterate.measures())
-
-        return dynamics
-
-    def _direct(self, tau: ca.SX) -> Dynamics:
-        def dynamics(q: ca.SX, v: ca.SX, forces: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-            a, found = expression(forward_problem(self.model, q, v, tau, self.constraints), self.method)
+    def _solved(self, problem: ForwardProblem, forces: ca.SX | None = None) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Accelerations, stacked forces and what judges them; a proximal method starts from the forces given."""
+        if self.kind is None:
+            a, found = expression(problem, self.method)
             return ca.SX(a), ca.vertcat(ca.SX(0, 1), *found), ca.SX(0, 1)
-
-        return dynamics
+        mu = self.settings.mu or weight(self.model, self.constraints, self.kind.stiffness)
+        ends = np.cumsum([0, *(row.size for row in self.constraints)]).tolist()
+        start = None if forces is None else ca.vertsplit(forces, ends)
+        iterate = Iterate(self.kind, problem, mu, start, self.settings.steps)
+        while iterate.count < self.iterations:
+            iterate.advance()
+        iterate.refine()
+        return ca.SX(iterate.a), ca.SX(iterate.force), ca.vertcat(*iterate.measures())

@@ -18,11 +18,16 @@ from ..constraints.loops import couplings
 from ..free.rnea import body_accelerations
 from ..free.tree_motion import tree_motion
 from .animation import animate
+from .events import Happening
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..model import Model
+
+
+# Events that are printed, at most.
+SHOWN = 5
 
 
 class Drift(NamedTuple):
@@ -39,7 +44,8 @@ class Trajectory:
     """times (n + 1,) in s, q (n + 1, nq), v (n + 1, nv); a, tau (n, nv) and each constraint's forces (n, m), held over
     the step from their row's time.
 
-    status: "finished", or "diverged" where the next state was not finite: the rows end there. iterations and error (n,)
+    status: "finished"; "stopped" where an event ended the run, which is the last row then; or "diverged" where the next
+    state was not finite: the rows end there. events: those that took place, in their order. iterations and error (n,)
     are those of the proximal method that found the accelerations, 0 of a direct one: how many, and an estimate of the
     error that is left, relative to the largest acceleration or to 1. seconds: the run's own time, without compiling.
     """
@@ -56,11 +62,12 @@ class Trajectory:
     iterations: np.ndarray = field(repr=False)
     error: np.ndarray = field(repr=False)
     seconds: float
+    events: tuple[Happening, ...] = field(default=(), repr=False)
 
     @property
     def advice(self) -> str:
         """What to try where the run did not finish."""
-        if self.status == "finished":
+        if self.status != "diverged":
             return ""
         return (
             f"the state after {self.times[-1]:.6g} s is not finite: try a shorter step, longer periods of the "
@@ -134,6 +141,7 @@ class Trajectory:
         if self.constraints:
             position, rotation = (np.nanmax(part, initial=0.0) for part in self.drift)
             lines.append(f"  constraints at most {position:.2g} m and {rotation:.2g} rad apart")
+        lines += [f"  event '{event.name}' at {event.time:.6g} s" for event in self.events[:SHOWN]]
         if self.iterations.any():
             error, most = max(self.error.max(), np.finfo(float).eps), self.iterations.max()
             lines.append(f"  accelerations within {error:.1g} of the constrained ones, by at most {most} iterations")

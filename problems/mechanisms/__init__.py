@@ -14,6 +14,7 @@ from .growing import aligned, chain_of_loops, favourable, single_loop, worst_cas
 from .hands import carrier, grasp
 from .legs import legs
 from .mechanism import Mechanism
+from .stewart import stewart_platform
 from .workshop import Workshop
 
 MECHANISMS: dict[str, Callable[[], Mechanism]] = {
@@ -30,6 +31,7 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "chain of loops": lambda: chain_of_loops(3),
     "worst case": lambda: worst_case(3),
     "favourable": lambda: favourable(4),
+    "Stewart platform": stewart_platform,
 }
 
 __all__ = [
@@ -44,5 +46,6 @@ __all__ = [
     "grasp",
     "legs",
     "single_loop",
+    "stewart_platform",
     "worst_case",
 ]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
 
     from .dynamics import (
         Constraint,
+        Event,
         Model,
         ModelBuilder,
         Proximal,
@@ -35,6 +36,7 @@ _ROOMS = {
     ".errors": ("CompileError", "ModelError", "NodeError", "ProblemError", "TrisweepError"),
     ".dynamics": (
         "Constraint",
+        "Event",
         "Model",
         "ModelBuilder",
         "Proximal",
@@ -57,6 +59,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "CompileError",
     "Constraint",
+    "Event",
     "Free",
     "JointLimits",
     "Model",

@@ -5,14 +5,18 @@ y = implicit("root", y, residual=y**3 + y - x, solution=...)
 e = expand(x, vertcat(y * x), multipliers=eta)      # e.values, e.jacobian, e.gradient, e.hessian
 """
 
+from typing import TYPE_CHECKING
+
 from ..errors import NodeError
-from .checker import Check, check
+from ..late import fetched_late
 from .derivatives import Derivatives, Recursion
 from .expansion import Expansion, expand, solved
 from .node import ImplicitNode, implicit, keep, nodes_of
 from .quadratic import lower_hessian
 from .relocation import relocate
-from .remainder import Remainder, remainder
+
+if TYPE_CHECKING:
+    from .checker import Check, check
 
 __all__ = [
     "Check",
@@ -21,7 +25,6 @@ __all__ = [
     "ImplicitNode",
     "NodeError",
     "Recursion",
-    "Remainder",
     "check",
     "expand",
     "implicit",
@@ -29,6 +32,8 @@ __all__ = [
     "lower_hessian",
     "nodes_of",
     "relocate",
-    "remainder",
     "solved",
 ]
+
+_HOMES = {".checker": ("Check", "check")}
+__getattr__ = fetched_late(__name__, _HOMES)

@@ -5,10 +5,14 @@
     a, forces = arm.forward_dynamics(q, v, tau, constraints=[weld("hand")])
 
 `model` is the plain data of a robot and its methods; each algorithm is a file of its own, a function of numbers
-or of CasADi SX symbols. `arrays` alone knows which; `joints` alone knows the kinds of joint.
+or of CasADi SX symbols. `arrays` alone knows which; `joints` alone knows the kinds of joint. Shapes and simulation are
+imported when first asked for.
 """
 
+from typing import TYPE_CHECKING
+
 from ..errors import ModelError
+from ..late import fetched_late
 from .constraints.constraint import Constraint, point, weld
 from .files.builder import ModelBuilder, random_tree
 from .files.mjcf import load_mjcf
@@ -17,12 +21,14 @@ from .free.passive import CarriedWeight, PassiveJoint, Point, Stretch, Tendon
 from .model import Frame, Model, Shape
 from .proximal.elimination_order import elimination_order
 from .proximal.settings import Proximal, ProximalReport
-from .shapes.clearance import Pair, distances, pairs
-from .shapes.cloud import Cloud
-from .shapes.scene import Scene
-from .simulation.events import Event
-from .simulation.simulate import simulate
-from .simulation.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from .shapes.clearance import Pair, distances, pairs
+    from .shapes.cloud import Cloud
+    from .shapes.scene import Scene
+    from .simulation.events import Event
+    from .simulation.simulate import simulate
+    from .simulation.trajectory import Trajectory
 
 __all__ = [
     "CarriedWeight",
@@ -53,3 +59,13 @@ __all__ = [
     "simulate",
     "weld",
 ]
+
+_HOMES = {
+    ".shapes.clearance": ("Pair", "distances", "pairs"),
+    ".shapes.cloud": ("Cloud",),
+    ".shapes.scene": ("Scene",),
+    ".simulation.events": ("Event",),
+    ".simulation.simulate": ("simulate",),
+    ".simulation.trajectory": ("Trajectory",),
+}
+__getattr__ = fetched_late(__name__, _HOMES)

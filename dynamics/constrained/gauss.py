@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ModelError
-from ...riccati import LQProblem, Stage
 from ..algebra.arrays import Array, numbers_only, rows
 from ..constraints.ground import Demand
 from ..forward_problem import Answer, ForwardProblem
@@ -24,11 +23,14 @@ from ..free.kinematics import body_poses
 from ..free.tree_motion import TreeMotion, base_acceleration
 
 if TYPE_CHECKING:
+    from ...riccati import Stage
     from ..model import Model
 
 
 def gauss(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
+    from ...riccati import LQProblem  # late: of all the methods, this one alone needs the engine
+
     what = "method 'riccati' ('pv' solves the same problem on symbols)"
     numbers_only(what, problem.q, problem.v, problem.tau)
     model, held = problem.model, problem.demands
@@ -45,6 +47,8 @@ def gauss(problem: ForwardProblem) -> Answer:
 
 def stages(model: Model, move: TreeMotion, f: list[Array], tau: Array, held: Sequence[Demand]) -> list[Stage]:
     """The world, which only holds a_0, and a stage for each body: its cost and rows through a = x + B qdd + b."""
+    from ...riccati import Stage
+
     poses = body_poses(model, move.X)
     found = [Stage(np.zeros((6, 6)), np.zeros(6))]
     B: list[np.ndarray] = [np.zeros((6, 0))]

@@ -20,7 +20,6 @@ from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request
 from .kkt import Conditions, Measured, Point
-from .nonlinear_program import assemble
 from .settings import Settings
 
 STATUSES = {
@@ -50,6 +49,8 @@ class CasadiBackend:
             )
         if name == "fatrop" and transcription.fixed:
             raise ProblemError("build: the backend 'fatrop' takes no start(...), constrain states at the start instead")
+        from .nonlinear_program import assemble  # late: every solver knows this back end's name, few are built on it
+
         self.name, self.transcription = name, transcription
         self.conditions = Conditions(transcription, layout)
         self.program = program = assemble(transcription, layout)

@@ -17,7 +17,7 @@ from trisweep.native import compile_function
 from trisweep.native.compiler import compiler
 from trisweep.ocp import Problem, ProblemError, Solution
 from trisweep.ocp.stages import functions
-from trisweep.ocp.stages.functions import RecursiveStage
+from trisweep.ocp.stages.recursive_stage import RecursiveStage
 
 
 def again(thing):

@@ -5,7 +5,8 @@ import pytest
 import trisweep as ts
 from support.ocp_problems import dive, diver
 from trisweep.ocp.stages import functions
-from trisweep.ocp.stages.functions import CompiledStage, RecursiveStage, stage_functions
+from trisweep.ocp.stages.functions import CompiledStage, stage_functions
+from trisweep.ocp.stages.recursive_stage import RecursiveStage
 from trisweep.ocp.stages.transcription import transcribe
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EVERYWHERE = {"numpy", "scipy", "cached", "errors", "forks", "whole_file", *sys.stdlib_module_names}
+EVERYWHERE = {"numpy", "scipy", "cached", "errors", "forks", "late", "whole_file", *sys.stdlib_module_names}
 MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},
@@ -127,8 +127,9 @@ def test_a_problem_without_robots_needs_no_dynamics():
 
 
 def test_a_first_solution_needs_neither_pictures_nor_tables():
-    """Plots, pages, tables and other readers are imported by who asks for them."""
+    """Plots, pages, tables, shapes, simulation and other readers are imported by who asks for them."""
     late = ("matplotlib", "plotly", "rich", "scipy", "mujoco")
+    late += ("trisweep.riccati", "trisweep.dynamics.shapes", "trisweep.dynamics.simulation")
     code = (
         "import sys, trisweep as ts; ocp = ts.Problem(steps=5, step=0.1); arm = ts.robot('iiwa14'); "
         "x, u = ocp.state('x'), ocp.control('u'); ocp.derivative(x=u); ocp.minimize(u**2); "

@@ -3,9 +3,10 @@
 They are fetched from their rooms when first used, so that `import trisweep` stays quick.
 """
 
-from importlib import import_module as _import_module
 from importlib.metadata import version as _version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .late import fetched_late as _fetched_late
 
 if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_names.py sees to it
     from casadi import cos, cross, dot, exp, horzcat, sin, sqrt, sumsqr, tan, vertcat, vertsplit
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
 
 __version__ = _version("trisweep")
 
-_ROOMS = {
+_HOMES = {
     ".errors": ("CompileError", "ModelError", "NodeError", "ProblemError", "TrisweepError"),
     ".dynamics": (
         "Constraint",
@@ -54,7 +55,6 @@ _ROOMS = {
     ".problems.robot": ("load", "robot"),
     "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "CompileError",
@@ -101,11 +101,7 @@ __all__ = [
     "weld",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _ROOM_OF:
-        raise AttributeError(f"module 'trisweep' has no attribute '{name}'")
-    return getattr(_import_module(_ROOM_OF[name], __name__), name)
+__getattr__ = _fetched_late(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -71,13 +71,7 @@ def _move_all(verb: str, sizes: list[int], first: int, lanes: int) -> str:
     if not sizes:
         return f"define internal void @{verb}_all(ptr %f, ptr %r, ptr %s, i64 %start, i64 %count) {{\nret void\n}}"
     n, table = len(sizes), ", ".join(f"i64 {size}" for size in sizes)
-    return f"""
-@{verb}_sizes = private constant [{n} x i64] [{table}]
-define internal void @{verb}_all(ptr %frame, ptr %rows, ptr %strides, i64 %start, i64 %count) {{
-entry:
-  br label %next
-next:
-  %i = phi i64 [0, %entry], [%i1, %next]
+    body = f"""
   %place = phi i64 [{first}, %entry], [%place1, %next]
   %size_at = getelementptr i64, ptr @{verb}_sizes, i64 %i
   %size = load i64, ptr %size_at
@@ -87,13 +81,9 @@ next:
   %stride = load i64, ptr %stride_at
   %slots = getelementptr {vector_type(lanes)}, ptr %frame, i64 %place
   call void @{verb}(ptr %slots, ptr %row, i64 %stride, i64 %start, i64 %count, i64 %size)
-  %place1 = add i64 %place, %size
-  %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, {n}
-  br i1 %more, label %next, label %done
-done:
-  ret void
-}}"""
+  %place1 = add i64 %place, %size"""
+    loop = _loop(f"{verb}_all(ptr %frame, ptr %rows, ptr %strides, i64 %start, i64 %count)", n, body)
+    return f"@{verb}_sizes = private constant [{n} x i64] [{table}]\n{loop}"
 
 
 def _fill_constants(frame: Frame, lanes: int) -> str:
@@ -101,21 +91,25 @@ def _fill_constants(frame: Frame, lanes: int) -> str:
     if n == 0:
         return "define internal void @fill_constants(ptr %frame) {\nret void\n}"
     table = ", ".join(f"double 0x{bits:016X}" for bits in frame.constants)
-    return f"""
-@constants = private constant [{n} x double] [{table}]
-define internal void @fill_constants(ptr %frame) {{
-entry:
-  br label %next
-next:
-  %i = phi i64 [0, %entry], [%i1, %next]
+    body = f"""
   %from = getelementptr double, ptr @constants, i64 %i
   %to = getelementptr {V}, ptr %frame, i64 %i
   %number = load double, ptr %from
   %first = insertelement {V} poison, double %number, i32 0
   %all = shufflevector {V} %first, {V} poison, <{lanes} x i32> zeroinitializer
-  store {V} %all, ptr %to, align {8 * lanes}
+  store {V} %all, ptr %to, align {8 * lanes}"""
+    return f"@constants = private constant [{n} x double] [{table}]\n{_loop('fill_constants(ptr %frame)', n, body)}"
+
+
+def _loop(signature: str, count: int, body: str) -> str:
+    """A function that runs its body for %i from 0 to below count, which is positive."""
+    return f"""define internal void @{signature} {{
+entry:
+  br label %next
+next:
+  %i = phi i64 [0, %entry], [%i1, %next]{body}
   %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, {n}
+  %more = icmp slt i64 %i1, {count}
   br i1 %more, label %next, label %done
 done:
   ret void

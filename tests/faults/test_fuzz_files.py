@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import warnings
 import zipfile
 from pathlib import Path
 
@@ -18,12 +17,7 @@ from trisweep.ocp import ProblemError, Solution
 from trisweep.ocp.answer import parts_file
 from trisweep.problems.robot import robot
 
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 @pytest.fixture(scope="module")

@@ -1,27 +1,12 @@
 """Many solves, first values and limits of parameters made of junk; files of many solutions that are damaged."""
 
-import warnings
-
 import numpy as np
 import pytest
 import trisweep as ts
-from support.junk import damaged, fuzz, junk
+from support.junk import damaged, fuzz, picker
 
-JUNK = junk()
-
-
-def pick(rng, *good, share=0.4):
-    """One of the good values, or junk."""
-    if good and rng.random() > share:
-        return good[int(rng.integers(len(good)))]
-    return JUNK[int(rng.integers(len(JUNK)))]
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
+pick = picker()
 
 
 def started():

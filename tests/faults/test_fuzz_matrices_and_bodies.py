@@ -1,28 +1,17 @@
 """Riccati problems and dynamics of junk: a sentence, a status, or an answer that an oracle confirms."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.junk import fuzz, junk
+from support.junk import fuzz, picker
 from trisweep.dynamics import ModelBuilder
 from trisweep.problems.robot import robot
 from trisweep.riccati import QP, LQProblem, ProblemError, Stage, StageLimits, dense
 from trisweep.riccati.random_problems import random_problem
 
-JUNK = [value for value in junk() if "casadi" not in type(value).__module__]
-
-
-def pick(rng):
-    return JUNK[int(rng.integers(len(JUNK)))]
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
+pick = picker(symbols=False)
 
 
 def test_linear_quadratic_problems_with_a_field_of_junk():

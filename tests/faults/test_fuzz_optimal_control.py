@@ -1,29 +1,14 @@
 """Statements, solves and settings made of junk: a sentence, or a right answer, and objects that work afterwards."""
 
-import warnings
-
 import casadi as ca
 import numpy as np
 import pytest
-from support.junk import fuzz, junk
+from support.junk import fuzz, picker
 from support.ocp_problems import rest_to_rest
 from trisweep.ocp import Free, Problem, ProblemError, Settings
 
-JUNK = junk()
-
-
-def pick(rng, *good, share=0.5):
-    """One of the good values, or junk."""
-    if good and rng.random() > share:
-        return good[int(rng.integers(len(good)))]
-    return JUNK[int(rng.integers(len(JUNK)))]
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
+pick = picker(share=0.5)
 
 
 def state_something(rng):

@@ -1,31 +1,16 @@
 """Scenes and plans of junk: a sentence, or obstacles and motions that are what they say."""
 
-import warnings
-
 import numpy as np
 import pytest
 import trisweep as ts
-from support.junk import damaged, fuzz, junk
+from support.junk import damaged, fuzz, picker
 from trisweep.dynamics.algebra.spatial import placement
 from trisweep.dynamics.model import Shape
 from trisweep.errors import TrisweepError
 from trisweep.problems.planning import planner
 
-JUNK = junk()
-
-
-def pick(rng, *good, share=0.4):
-    """One of the good values, or junk."""
-    if good and rng.random() > share:
-        return good[int(rng.integers(len(good)))]
-    return JUNK[int(rng.integers(len(JUNK)))]
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
+pytestmark = pytest.mark.usefixtures("quiet")
+pick = picker()
 
 
 def test_scenes():

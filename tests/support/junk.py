@@ -5,6 +5,7 @@ import fractions
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -90,6 +91,21 @@ def junk() -> list[object]:
         iter("ab"),
     ]
     return [*numbers, *texts, *arrays, *symbols, *objects]
+
+
+def picker(share: float = 0.4, symbols: bool = True) -> Callable[..., Any]:
+    """A function that picks one of the good values it is given, or junk: always, or in so large a share of all calls.
+
+    symbols: whether CasADi's are among the junk.
+    """
+    values = [value for value in junk() if symbols or "casadi" not in type(value).__module__]
+
+    def pick(rng: np.random.Generator, *good: object, share: float = share) -> Any:
+        if good and rng.random() > share:
+            return good[int(rng.integers(len(good)))]
+        return values[int(rng.integers(len(values)))]
+
+    return pick
 
 
 def fuzz(count: int, seed: int, attempt: Callable[[np.random.Generator], object]) -> None:

@@ -63,24 +63,29 @@ public:
         for (int variable : structure.variables) variables = std::max(variables, variable + 1);
         largest.resize(std::size_t(variables));
         natural.resize(std::size_t(variables));
-        std::size_t rows = 0, widest = 0, jacobian = 0, hessian = 0;
+        std::size_t rows = 0, most_rows = 0, widest = 0, jacobian = 0, hessian = 0;
         for (const Block& b : s.blocks) {
             const std::size_t count = b.count;
             rows = std::max(rows, count * b.rows());
-            widest = std::max(widest, std::size_t(b.rows()));
+            most_rows = std::max(most_rows, std::size_t(b.rows()));
+            widest = std::max(widest, std::size_t(s.nu[b.first] + s.nx[b.first]));
             jacobian = std::max(jacobian, count * b.jacobian_rows.size());
             hessian = std::max(hessian, count * b.hessian_rows.size());
         }
         block_rows.resize(rows);
         weights.resize(rows);
-        along.resize(3 * widest);
+        terms.resize(most_rows);
+        size_here.resize(widest);
         turned.resize(largest.size());
         for (int turn : structure.turns) turned[std::size_t(turn)] = true;
         fixed.resize(at_z[stages]);
         for (int entry : structure.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
         block_jacobian.resize(jacobian);
         block_hessian.resize(hessian);
-        for (const Block& b : structure.blocks) calls.emplace_back(b);
+        for (const Block& b : structure.blocks) {
+            calls.emplace_back(b);
+            runs.push_back({columns(b.jacobian_columns), columns(b.hessian_columns)});
+        }
     }
 
     // What was measured last: the rows' values, the slopes of f + y g, and the sizes that errors were compared with.
@@ -117,10 +122,10 @@ public:
         subtract_children(z, y);
         measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
-            const double size = slope_size[i] + std::fabs(w[i]);
-            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]),
-                 costless ? std::max(size, 1.0) : std::max(size, least_cost / reach[i]), verdict,
-                 &Conditions::stationarity);
+            const double size = slope_size[i] + std::fabs(w[i]), error = fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]);
+            raise(verdict.residual.stationarity, error);
+            if (!(error <= verdict.relative.stationarity * size))
+                note(error, std::max(size, costless ? 1.0 : least_cost / reach[i]), verdict, &Conditions::stationarity);
             note(outside(z[i], z_low[i], z_high[i]), reach[i], verdict, &Conditions::bounds);
             complement(z[i], w[i], z_low[i], z_high[i], reach[i], verdict);
         }
@@ -144,6 +149,30 @@ private:
     static constexpr double NOTICED = 1e-2;  // share of the largest |z| of all that a row, with the terms inside, feels
     static constexpr double ROUNDED = 1e-5;  // of |f|: the tolerance of that is rounding
     static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
+
+    // Nonzeros of one column that follow each other: a column's sums stay in registers.
+    struct Run {
+        int column, begin, end;
+    };
+    struct Runs {
+        std::vector<Run> jacobian, hessian;
+    };
+
+    static std::vector<Run> columns(const std::vector<int>& of_nonzeros) {
+        std::vector<Run> found;
+        for (int t = 0; t < int(of_nonzeros.size()); ++t) {
+            if (found.empty() || found.back().column != of_nonzeros[t]) found.push_back({of_nonzeros[t], t, t});
+            found.back().end = t + 1;
+        }
+        return found;
+    }
+
+    std::size_t place_of(const Block& block) const { return std::size_t(&block - structure.blocks.data()); }
+
+    // The linear terms of a row at a stage: their sum, size and reach; the share of the size that a term of 1 would have.
+    struct Terms {
+        double sum = 0.0, size = 0.0, reach = 0.0, share = 0.0;
+    };
 
     // Z of every variable: increments of turns count as 1 rad, as they are about the point itself.
     void measure_reach(const double* z) {
@@ -208,7 +237,7 @@ private:
                                   stage_parameters + block.at_child,
                                   weights.data()};
         const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
-        BlockCalls& functions = calls[std::size_t(&block - structure.blocks.data())];
+        BlockCalls& functions = calls[place_of(block)];
         functions.values(inputs, strides, block_rows.data(), block.count);
         functions.derivatives(inputs, strides, block_jacobian.data(), block_hessian.data(), block.count);
         double objective = 0.0;
@@ -216,14 +245,15 @@ private:
             const double* value = block_rows.data() + std::ptrdiff_t(k) * rows;
             if (block.objective) objective += value[0], cost_size += std::fabs(value[0]);
             measure_slopes(block, k, here + std::ptrdiff_t(k) * n, block_jacobian.data() + k * entries);
-            measure_curvature(block, k, here + std::ptrdiff_t(k) * n, block_hessian.data() + k * curvatures);
+            measure_curvature(block, k, block_hessian.data() + k * curvatures);
             std::size_t r = block.objective;
             each_row(block, k, [&](std::size_t row) {
-                const double rest = std::fabs(value[r] - along[3 * r]);
+                Terms& term = terms[r];
+                const double rest = std::fabs(value[r] - term.sum);
                 g[row] = value[r];
-                row_size[row] = along[3 * r + 1] + rest;
-                row_reach[row] = along[3 * r + 2] + rest;
-                along[3 * r + 1] += rest;
+                term.size += rest;
+                row_size[row] = term.size;
+                row_reach[row] = term.reach + rest;
                 ++r;
             });
             measure_matters(block, k, z, block_jacobian.data() + k * entries);
@@ -231,24 +261,35 @@ private:
         return objective;
     }
 
-    // Slopes of the weighted sum at the k-th stage; into `along` of each row its linear terms' sum, size and reach.
+    // Slopes of the weighted sum at the k-th stage, and the linear terms of each row.
     void measure_slopes(const Block& block, int k, const double* z, const double* jacobian) {
-        std::fill(along.begin(), along.end(), 0.0);
         const double* weight = weights.data() + std::ptrdiff_t(k) * block.rows();
         const std::size_t at = at_z[block.first + k];
+        const int *rows = block.jacobian_rows.data(), objective = block.objective;
         const int limited = block.rows() - block.inequalities;  // the first row with limits
-        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
-            const int row = block.jacobian_rows[t], column = block.jacobian_columns[t];
-            const double entry = std::fabs(jacobian[t]), across = jacobian[t] * weight[row];
-            const double size = entry * size_of(at + column, z[column]);
-            along[3 * row] += jacobian[t] * z[column];
-            along[3 * row + 1] += size;
-            along[3 * row + 2] += entry * std::max(reach[at + column], row < limited ? noticed : 0.0);
-            slope[at + column] += across;
-            slope_size[at + column] += std::fabs(across);
-            if (row >= block.objective) continue;
-            cost_terms += size;
-            costless &= entry == 0.0;
+        Terms* of_row = terms.data();
+        std::fill_n(of_row, block.rows(), Terms{});
+        for (int j = 0; j < structure.nu[block.first + k] + structure.nx[block.first + k]; ++j)
+            size_here[j] = size_of(at + j, z[j]);
+        for (const Run& run : runs[place_of(block)].jacobian) {
+            const double value = z[run.column], size = size_here[run.column];
+            const double far = reach[at + run.column], near = std::max(far, noticed);
+            double sum = 0.0, sizes = 0.0;
+            for (int t = run.begin; t < run.end; ++t) {
+                const int row = rows[t];
+                const double entry = std::fabs(jacobian[t]), across = jacobian[t] * weight[row];
+                Terms& term = of_row[row];
+                term.sum += jacobian[t] * value;
+                term.size += entry * size;
+                term.reach += entry * (row < limited ? near : far);
+                sum += across;
+                sizes += std::fabs(across);
+                if (row >= objective) continue;
+                cost_terms += entry * size;
+                costless &= entry == 0.0;
+            }
+            slope[at + run.column] += sum;
+            slope_size[at + run.column] += sizes;
         }
     }
 
@@ -257,29 +298,43 @@ private:
         const std::size_t at = at_z[block.first + k];
         for (int i = 0; i < block.dynamics; ++i) {
             const std::size_t x = at_z[block.child + k] + structure.nu[block.child + k] + i;
-            double& size = along[3 * (block.objective + i) + 1];
+            double& size = terms[block.objective + i].size;
             size += size_of(x, z[x]);
             matters[x] = std::min(matters[x], size);
         }
-        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
-            const int row = block.jacobian_rows[t];
-            if (row < block.objective || jacobian[t] == 0.0) continue;
-            double& size = matters[at + block.jacobian_columns[t]];
-            size = std::min(size, along[3 * row + 1] / std::fabs(jacobian[t]));
+        for (int row = 0; row < block.rows(); ++row)
+            terms[row].share = row < block.objective ? 0.0 : 1.0 / terms[row].size;
+        const int* rows = block.jacobian_rows.data();
+        const Terms* of_row = terms.data();
+        for (const Run& run : runs[place_of(block)].jacobian) {
+            double most = 0.0;  // share of a row's terms that the variable would have at 1
+            for (int t = run.begin; t < run.end; ++t) {
+                const double share = std::fabs(jacobian[t]) * of_row[rows[t]].share;
+                if (share > most) most = share;
+            }
+            if (most > 0.0) matters[at + run.column] = std::min(matters[at + run.column], 1.0 / most);
         }
     }
 
     // |H| |z| as terms of the slopes, by the lower triangle of H.
-    void measure_curvature(const Block& block, int k, const double* z, const double* hessian) {
-        const std::size_t at = at_z[block.first + k];
-        for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
-            const int i = block.hessian_rows[t], j = block.hessian_columns[t];
-            const double entry = std::fabs(hessian[t]);
-            bent[at + i] += entry * size_of(at + j, z[j]);
-            if (i != j)
-                bent[at + j] += entry * size_of(at + i, z[i]);
-            else
-                curvature[at + i] += entry;
+    void measure_curvature(const Block& block, int k, const double* hessian) {
+        const int* rows = block.hessian_rows.data();
+        const double* size = size_here.data();
+        double *to = bent.data() + at_z[block.first + k], *diagonal = curvature.data() + at_z[block.first + k];
+        for (const Run& run : runs[place_of(block)].hessian) {
+            const int j = run.column;
+            double below = 0.0;
+            for (int t = run.begin; t < run.end; ++t) {
+                const int i = rows[t];
+                const double entry = std::fabs(hessian[t]);
+                if (i == j) {
+                    diagonal[j] += entry;
+                } else {
+                    to[i] += entry * size[j];
+                }
+                below += entry * size[i];
+            }
+            to[j] += below;
         }
     }
 
@@ -319,7 +374,8 @@ private:
     // Nothing is off by nothing, whatever its size.
     static void note(double error, double size, Verdict& verdict, double Conditions::* part) {
         raise(verdict.residual.*part, error);
-        raise(verdict.relative.*part, error == 0.0 ? 0.0 : error / size);
+        double& most = verdict.relative.*part;
+        if (!(error <= most * size)) raise(most, error == 0.0 ? 0.0 : error / size);
     }
 
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value
@@ -331,7 +387,9 @@ private:
         if (product == 0.0) return;
         const double far =
             std::min(gap, size);  // a limit that is further away than the value is large, or that is not there
-        raise(verdict.relative.complementarity, std::min(std::fabs(multiplier) * far / cost, gap / size));
+        double& most = verdict.relative.complementarity;
+        if (!(std::fabs(multiplier) * far <= most * cost))
+            raise(most, std::min(std::fabs(multiplier) * far / cost, gap / size));
     }
 
     Structure structure;
@@ -340,8 +398,11 @@ private:
     std::vector<double> slope_size, bent, row_reach, curvature;  // terms of slopes, |H| |z|; |g'| Z of rows; |H_ii|
     std::vector<double> largest, matters,
         natural;  // the largest |z| of a variable; N of its entries, and of all of them
-    std::vector<double> block_rows, weights, along, block_jacobian, block_hessian;
+    std::vector<double> block_rows, weights, block_jacobian, block_hessian;
+    std::vector<Terms> terms;                                    // of the rows of a stage
+    std::vector<double> size_here;                               // of the variables of a stage, as terms
     std::vector<BlockCalls> calls;                               // of each block
+    std::vector<Runs> runs;                                      // of each block
     double cost_terms = 0.0, cost_size = 0.0, least_cost = 1.0;  // the sums of |f' z| and |f|; what C is at least
     double noticed = 0.0;                                        // least |z| in the reach of a row
     bool costless = false;                                       // no slope of the cost is other than zero

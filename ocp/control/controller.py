@@ -179,7 +179,7 @@ class Controller:
             last = self.plan
             one_phase = len(solver.layout.phases) == 1
             moved = last.shifted() if self.shift and one_phase and not self._following else last.warm_start
-            warm = moved if last.solved else None
+            warm = moved if last.solved or self._following else None
             z = solver.inputs.guess(moved, of_stages)
         else:
             z = solver.inputs.guess(self.guess, of_stages)

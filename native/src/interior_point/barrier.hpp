@@ -128,6 +128,13 @@ inline double mean_complementarity(const Program& program) {
     return sum / std::max(1, bound_count(program));
 }
 
+// dv' (H + Sigma) dv of the solution (dv, dy) of the linear system with gradient h and rows r: twice what it gains.
+inline double quadratic_gain(const Program& program, const double* h, const double* dv, const double* r,
+                             const double* dy) {
+    return sum_over(program.size_y, [=](int i) { return load(r + i) * load(dy + i); }) -
+           sum_over(program.size_v, [=](int i) { return load(h + i) * load(dv + i); });
+}
+
 // Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
 // the two (Sec. 3.6).
 inline void push_inside(const Program& program, double push, int first, double* v) {

@@ -79,6 +79,8 @@ public:
         return sum_over(program.size_v, [this](int i) { return load(barrier_gradient + i) * load(dv + i); });
     }
 
+    double gain() const { return quadratic_gain(program, h, dv, point.r, dy); }
+
     // The largest entry of dv, relative to that of v.
     double relative_size() const {
         return largest_over(program.size_v,

@@ -11,6 +11,7 @@
 #include "direction.hpp"
 #include "line_search.hpp"
 #include "predictor_corrector.hpp"
+#include "retreat.hpp"
 #include "settings.hpp"
 #include "supervisor.hpp"
 
@@ -74,6 +75,8 @@ private:
         direction.start();
         search.start(violation_factor);
         predictor_corrector.start();
+        retreat.start(settings.warm_start && iteration == 0 && bound_count(program) > 0);
+        if (retreat.possible()) predictor_corrector.on = false;
         adaptive.start(chooses_barrier());
         most_mu = MOST_MU * mean_complementarity(program);
     }
@@ -136,7 +139,24 @@ private:
             if (direction.delta() == 0.0) set_barrier(std::min(most_mu, AdaptiveBarrier::probe(program, direction.dv)));
             direction.linearize(convergence.residual, point.mu);
         }
-        return direction.solve_and_refine();
+        if (!direction.solve_and_refine()) return false;
+        return !retreat.asked_for(program, direction.dv, point.mu, settings.boundary_fraction) ||
+               (step_back() && find_direction());
+    }
+
+    // Of a warm start that is too near its bounds.
+    bool step_back() {
+        const double mu = Retreat::barrier(program, direction.dv, direction.gain(), point.mu);
+        Retreat::run(program, mu, point.v);
+        if (!point.evaluate() || !point.differentiate()) return false;
+        point.settle();
+        if (!program.convex && !(direction.estimate_multipliers(true) && point.differentiate())) return false;
+        convergence.measure();
+        search.start(violation_factor);
+        predictor_corrector.start();
+        most_mu = MOST_MU * mean_complementarity(program);
+        set_barrier(mu);
+        return true;
     }
 
     Status restore() {
@@ -161,6 +181,7 @@ private:
     const double violation_factor;
     AdaptiveBarrier adaptive;
     double most_mu = INFINITY;
+    Retreat retreat;
 };
 
 }  // namespace trisweep

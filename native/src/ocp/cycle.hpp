@@ -11,6 +11,7 @@
 #include <span>
 
 #include "interior_point/interior_point.hpp"
+#include "interior_point/retreat.hpp"
 #include "optimal_control.hpp"
 
 namespace trisweep {
@@ -30,7 +31,7 @@ public:
 
     double error = 0.0;  // of the barrier problem, at the point where the last step began
     double alpha = 1.0;  // share of the last step that the bounds allowed
-    bool cut_short() const { return alpha <= SHORT; }
+    bool cut_short() const { return Retreat::cut_short(alpha); }
     double least_mu = 1e-6;
 
     // The point is that of a finished solve.
@@ -95,9 +96,8 @@ public:
 
 private:
     static constexpr double TO_BOUNDARY = 0.99;  // share of the way that a step may go
-    static constexpr double SHORT = 0.2;         // a step that says the point is too near its bounds
-    static constexpr double LONG = 0.9;          // one that says it is not
-    static constexpr double FASTER = 0.2, SLOWER = 10.0, MOST_MU = 0.1, SHARE = 0.1;
+    static constexpr double LONG = 0.9;          // a step after which mu falls
+    static constexpr double FASTER = 0.2;        // to this share
 
     void copy_along(int here, int next, int count) {
         std::copy_n(point.v + next, count, point.v + here);
@@ -118,25 +118,8 @@ private:
     void choose_barrier() {
         if (alpha > LONG) point.mu = std::max(least_mu, FASTER * point.mu);
         if (!cut_short()) return;
-        point.mu = std::min(MOST_MU, std::max(SLOWER * point.mu, SHARE * error));
-        push_away(program.lower, program.upper);
-        push_away(program.upper, program.lower);
-        program.refresh_gaps(point.v);
-        for (Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->size; i += W)
-                store(b->dual + i, larger(load(b->dual + i), point.mu * load(b->inverse + i)));
-    }
-
-    // Off its bounds, as far as their multipliers at this mu ask for, but no more than a share of the range.
-    void push_away(const Bounds& b, const Bounds& other) {
-        for (int i = 0; i < b.size; ++i) {
-            if (b.there[i] == 0.0) continue;
-            double least = std::sqrt(point.mu);
-            if (b.dual[i] > 0.0) least = std::min(least, point.mu / b.dual[i]);
-            if (other.there[i] != 0.0) least = std::min(least, SHARE * std::fabs(other.bound[i] - b.bound[i]));
-            const double gap = b.sign * (point.v[i] - b.bound[i]);
-            if (gap < least) point.v[i] = b.bound[i] + b.sign * least;
-        }
+        point.mu = Retreat::barrier(program, dv, quadratic_gain(program, h, dv, rows, dy), point.mu);
+        Retreat::run(program, point.mu, point.v);
     }
 
     void take_step() {

@@ -75,7 +75,6 @@ public:
         tolerance = settings.tolerance;
         scale_bounds();
         if (!set_slacks(point, push)) return false;
-        if (settings.warm_start && program.convex) return prepare_nearby(point, settings.tolerance);
         if (settings.warm_start) {
             const double smallest = settings.smallest_barrier();
             point.mu = std::clamp(take_multipliers(point), smallest, std::max(smallest, settings.initial_barrier));
@@ -96,7 +95,6 @@ private:
     static constexpr double LARGE_BOUND =
         1e-3;  // share of a bound that the tolerance refers to, if that is more than 1
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
-    static constexpr double MOST_OFF = 0.1;      // of the rows of a warm start that is worth its name
     static constexpr double CENTRAL_MU = 1.0;    // where a convex quadratic program starts
 
     // The duals of the bounds for which all products with the gaps are the same.
@@ -105,22 +103,6 @@ private:
         point.mu = CENTRAL_MU;
         for (Bounds* b : {&program.lower, &program.upper})
             for (int i = 0; i < b->size; i += W) store(b->dual + i, CENTRAL_MU * load(b->inverse + i));
-    }
-
-    // A convex quadratic program from the solution of one like it: the further off its rows are here, the further inside its
-    // bounds it starts, and the larger are the least products of gaps and duals.
-    bool prepare_nearby(Iterate& point, double tolerance) {
-        const double off = std::min(largest_size(program.size_y, point.r), MOST_OFF);
-        if (off > tolerance) {
-            push_inside(program, off, 0, point.v);
-            if (!set_slacks(point, off)) return false;
-        }
-        point.mu = take_multipliers(point);
-        if (off > tolerance)
-            for (Bounds* b : {&program.lower, &program.upper})
-                for (int i = 0; i < b->size; i += W)
-                    store(b->dual + i, larger(load(b->dual + i), off * load(b->inverse + i)));
-        return true;
     }
 
     bool scale(Iterate& point) {

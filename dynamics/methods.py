@@ -1,4 +1,4 @@
-"""The methods of constrained forward dynamics and of the Delassus matrix, by name, and the choice between them."""
+"""The methods of constrained forward dynamics, by name, and the choice between them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ from .constrained.pv_early import pv_early
 from .constrained.pv_soft import pv_soft
 from .constrained.row_elimination import row_pivots
 from .constraints.constraint import Constraint
-from .constraints.ground import closes_loop
-from .delassus.efpa import efpa
-from .delassus.kjr import kjr
-from .delassus.ltl_osim import ltl_osim
-from .delassus.pv_osim import pv_osim
-from .delassus.pv_osim_fast import DelassusOperator, pv_osim_fast
-from .delassus.pv_osimr import pv_osimr
+from .constraints.ground import LOOP_METHODS, closes_loop
 from .forward_problem import Answer, ForwardProblem, Method
 from .free.aba import aba
 from .free.inverse_mass import inverse_mass
@@ -74,7 +68,7 @@ FORWARD: dict[str, Method] = {
     **{name: iterated(kind) for name, kind in PROXIMAL.items()},
 }
 
-# The proximal method that is taken when none is named, and the one that bears the largest mu.
+# The proximal method that numbers take when none is named, and the one that bears the largest mu.
 DEFAULT_PROXIMAL, STIFFEST = "lcaba", "prox-ltl"
 
 # The methods that only press towards the constraints.
@@ -88,37 +82,55 @@ SYMBOLIC = ("pv", "ltl")
 # they are said to contradict each other: well above the rounding of velocity terms, well below what a solve leaves.
 CONTRADICTION = 1e-7
 
-Delassus: TypeAlias = "Callable[[Model, Array, Sequence[Constraint]], Array | DelassusOperator]"
+# A method, and why it is taken.
+Choice: TypeAlias = tuple[str, str]
 
-DELASSUS: dict[str, Delassus] = {
-    "pv-osim": pv_osim,
-    "pv-osim-fast": pv_osim_fast,
-    "pv-osimr": pv_osimr,
-    "efpa": efpa,
-    "kjr": kjr,
-    "ltl": ltl_osim,
-}
+_choices: WeakKeyDictionary[Model, dict[tuple[object, ...], Choice]] = WeakKeyDictionary()
 
 
-_choices: WeakKeyDictionary[Model, dict[tuple[object, ...], tuple[str, str]]] = WeakKeyDictionary()
+def choose(model: Model, constraints: Sequence[Constraint]) -> Choice:
+    """The method that numbers take when none is named; found once for each model and constraints."""
+    return _once(_chosen, model, constraints)
 
 
-def choose(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
-    """The method forward_dynamics takes when none is named, and why; found once for each model and constraints."""
-    known, key = _choices.setdefault(model, {}), tuple(constraint.key for constraint in constraints)
+def choose_counted(model: Model, constraints: Sequence[Constraint]) -> Choice:
+    """The same for symbols and machine code, which are built once and run often: loops take the method with the fewest
+    operations.
+    """
+    return _once(_counted, model, constraints)
+
+
+def _once(find: Callable[..., Choice], model: Model, constraints: Sequence[Constraint]) -> Choice:
+    known, key = _choices.setdefault(model, {}), (find, *(constraint.key for constraint in constraints))
     if key not in known:
-        known[key] = _chosen(model, constraints)
+        known[key] = find(model, constraints)
     return known[key]
 
 
-def _chosen(model: Model, constraints: Sequence[Constraint]) -> tuple[str, str]:
+def has_loops(model: Model, constraints: Sequence[Constraint]) -> bool:
+    """True if some constraints are not against the ground alone."""
+    return any(closes_loop(model, constraint) for constraint in constraints)
+
+
+def _counted(model: Model, constraints: Sequence[Constraint]) -> Choice:
+    if not has_loops(model, constraints):
+        return choose(model, constraints)
+    q, v, tau = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
+    problem = ForwardProblem(model, q, v, tau, constraints)
+    counts = {name: operations(FORWARD[name](problem)) for name in LOOP_METHODS}
+    least = min(counts, key=lambda name: counts[name])
+    others = ", ".join(f"'{name}' {count:,}" for name, count in counts.items() if name != least)
+    return least, (
+        f"the constraints close loops, and it needs the fewest operations of the methods that take them: "
+        f"{counts[least]:,}, {others}; numbers take '{DEFAULT_PROXIMAL}' without counting"
+    )
+
+
+def _chosen(model: Model, constraints: Sequence[Constraint]) -> Choice:
     if not constraints:
         return "aba", "there are no constraints"
-    if any(closes_loop(model, constraint) for constraint in constraints):
-        return (
-            DEFAULT_PROXIMAL,
-            "the constraints close loops, and it needs the fewest operations of the methods that take them",
-        )
+    if has_loops(model, constraints):
+        return DEFAULT_PROXIMAL, "the constraints close loops"
     try:
         row_pivots(model, constraints)
     except ModelError as reason:
@@ -199,35 +211,12 @@ def operations(answer: Answer) -> int:
     return ca.Function("answer", ca.symvar(stacked), [stacked]).n_instructions()
 
 
-def delassus(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array | DelassusOperator:
-    """J M^-1 J', or an operator that solves with it."""
-    if not constraints:
-        raise ModelError("delassus got no constraints, expected at least one")
-    try:
-        return named(DELASSUS, method)(model, q, constraints)
-    except ZeroDivisionError:
-        if model.massless_joints() or model.impossible_bodies():
-            raise ModelError(no_inertia(model)) from None
-        raise ModelError(
-            f"method '{method}': at this configuration rows depend on each other on each branch by itself, expected "
-            "independent ones (method='pv-osim' takes them as they are)"
-        ) from None
-
-
 def inverse_mass_matrix(model: Model, q: Array) -> Array:
     """M^-1, from the articulated-body sweep."""
     try:
         return inverse_mass(model, q)
     except ZeroDivisionError:
         raise ModelError(no_inertia(model)) from None
-
-
-def delassus_matrix(model: Model, q: Array, constraints: Sequence[Constraint], method: str) -> Array:
-    """J M^-1 J' itself."""
-    found = delassus(model, q, constraints, method)
-    if isinstance(found, DelassusOperator):
-        raise ModelError(f"method '{method}' gives an operator, expected a method that gives a matrix")
-    return found
 
 
 def free(problem: ForwardProblem) -> Answer:
@@ -246,9 +235,10 @@ def forward_method(model: Model, constraints: Sequence[Constraint], method: str 
 
 def symbolic_methods(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Method]:
     """The methods of which symbols take the one with the fewest operations: just the named one, if one is named."""
-    if method is None and constraints and choose(model, constraints)[0] in SYMBOLIC:
-        return [FORWARD[name] for name in SYMBOLIC]
-    return [forward_method(model, constraints, method)]
+    name = choose_counted(model, constraints)[0] if method is None else method
+    if method is None and constraints and name in SYMBOLIC:
+        return [FORWARD[each] for each in SYMBOLIC]
+    return [forward_method(model, constraints, name)]
 
 
 def node_ways(model: Model, constraints: Sequence[Constraint], method: str | None) -> list[Way]:

@@ -430,17 +430,19 @@ class Model:
 
     def choose_method(self, constraints: Sequence[Constraint]) -> tuple[str, str]:
         """The method forward_dynamics takes for these constraints when none is named, and the reason."""
-        return methods.choose(self, listed(constraints))
+        return methods.choose_counted(self, listed(constraints))
 
     def delassus(
-        self, q: Given, constraints: Sequence[Constraint], method: str = "pv-osim"
+        self, q: Given, constraints: Sequence[Constraint], method: str | None = None
     ) -> Array | DelassusOperator:
         """J M^-1 J' (m, m), rows in the order of the constraints.
 
-        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl"; "pv-osim-fast" gives an operator with `solve(b)` for b
-        (m, k).
+        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl", which alone takes loops; "pv-osim-fast" gives an operator
+        with `solve(b)` for b (m, k). None for "pv-osim", with loops "ltl".
         """
-        return methods.delassus(self, self.configuration(q), listed(constraints), method)
+        from .delassus.choice import delassus
+
+        return delassus(self, self.configuration(q), listed(constraints), method)
 
     def constrained_inverse_dynamics(
         self,

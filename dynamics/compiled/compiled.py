@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
+from ..delassus.choice import delassus_matrix
 from ..forward_problem import forward_problem
-from ..methods import PROXIMAL, choose, delassus_matrix, expression
+from ..methods import DEFAULT_PROXIMAL, PROXIMAL, choose_counted, expression
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
 from . import slopes
 from .machine_code import Expression, MachineCode
@@ -104,7 +105,7 @@ class Compiled:
         self, constraints: tuple[Constraint, ...], method: str | None, links: tuple[str, ...]
     ) -> MachineCode | ProximalCode:
         held = listed(constraints)
-        name = choose(self.model, held)[0] if method is None else method
+        name = choose_counted(self.model, held)[0] if method is None else method
         if held and name in PROXIMAL:
             return self._proximal(held, name, DEFAULT, links)
 
@@ -165,6 +166,8 @@ class Compiled:
             a = self.forward_dynamics(q, v, tau, external=external)
             return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
         pushes = dict(external or {})
+        name = choose_counted(self.model, held)[0] if method is None else method
+        method = DEFAULT_PROXIMAL if method is None and name not in PROXIMAL else name
         code = self._proximal(held, method, settings or DEFAULT, tuple(pushes))
         return code.report((q, v, tau, *pushes.values()), forces)
 
@@ -208,7 +211,7 @@ class Compiled:
         return code(out, q)
 
     def delassus(
-        self, q: ArrayLike, constraints: Sequence[Constraint], method: str = "pv-osim", out: Any = None
+        self, q: ArrayLike, constraints: Sequence[Constraint], method: str | None = None, out: Any = None
     ) -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
         held = listed(constraints)

@@ -21,8 +21,8 @@ from .constraint import Constraint
 if TYPE_CHECKING:
     from ..model import Model
 
-# The methods of forward dynamics for constraints between links.
-LOOP_METHODS = ("lcaba", "prox-bbo", "prox-ltl")
+# The methods of forward dynamics for constraints between links, and the one that only presses towards them.
+LOOP_METHODS, SOFT_LOOPS = ("lcaba", "prox-bbo", "prox-ltl"), "ltl-soft"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ def sites(model: Model, constraints: Sequence[Constraint]) -> list[Site]:
             links = [constraint.link, constraint.other, *(more.link for more in constraint.more)]
             raise ModelError(
                 f"constraint on {' and '.join(repr(link) for link in links if link)} closes a loop, expected "
-                f"constraints between a link and the ground, or a method that takes loops: {', '.join(LOOP_METHODS)}"
+                f"constraints between a link and the ground, or a method that takes loops: "
+                f"{', '.join((*LOOP_METHODS, SOFT_LOOPS))}"
             )
         if frame.body < 0:
             raise ModelError(

@@ -12,7 +12,7 @@ import numpy as np
 from ...forks import no_fork
 from ..constraints.constraint import Constraint
 from ..forward_problem import ForwardProblem, forward_problem
-from ..methods import PROXIMAL, choose, expression
+from ..methods import PROXIMAL, choose_counted, expression
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
 from ..proximal.iteration import Iterate
@@ -47,7 +47,7 @@ class Stepper:
         drift: str,
     ):
         self.model, self.constraints, self.settings = model, constraints, settings or DEFAULT
-        self.kind = PROXIMAL.get(choose(model, constraints)[0] if method is None else method)
+        self.kind = PROXIMAL.get(choose_counted(model, constraints)[0] if method is None else method)
         self.method, self.h, self.integrator, self.policy, self.drift = method, h, integrator, policy, drift
         self.iterations = (self.settings.iterations or ITERATIONS) if self.kind else 0
         self.function, self.compiling = self._compiled(), 0.0

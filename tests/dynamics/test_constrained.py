@@ -8,8 +8,9 @@ import pinocchio as pin
 import pytest
 from support.robot_oracles import demanded, dense_constrained, ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelError, point, random_tree, weld
+from trisweep.dynamics.delassus.choice import DELASSUS
 from trisweep.dynamics.forward_problem import ForwardProblem
-from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
+from trisweep.dynamics.methods import FORWARD, PROXIMAL
 from trisweep.problems.twins.pinocchio_model import mass_matrix
 
 STATES = 50

@@ -9,15 +9,16 @@ import pytest
 from support.loop_oracles import least_forces, pinocchio_constraint
 from support.robot_oracles import ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelBuilder, ModelError, Proximal, load_mjcf, point, weld
-from trisweep.dynamics.algebra.spatial import from_rpy
-from trisweep.dynamics.constraints.ground import LOOP_METHODS
-from trisweep.dynamics.methods import DELASSUS, FORWARD, PROXIMAL
+from trisweep.dynamics.algebra.spatial import from_rpy, placement
+from trisweep.dynamics.constraints.ground import LOOP_METHODS, SOFT_LOOPS
+from trisweep.dynamics.delassus.choice import DELASSUS, WITH_LOOPS
+from trisweep.dynamics.methods import FORWARD, PROXIMAL
 from trisweep.problems.mechanisms import MECHANISMS, four_bar
 from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 STATES = 50
 SMALL = ("four-bar welded", "hand and cube", "legs", "chain of loops")
-TREE_METHODS = [method for method in FORWARD if method not in LOOP_METHODS]
+TREE_METHODS = [method for method in FORWARD if method not in (*LOOP_METHODS, SOFT_LOOPS)]
 FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
 SOLES = ("leg_left_6_link", "leg_right_6_link")
 
@@ -317,11 +318,71 @@ def test_methods_for_trees_say_that_they_do_not_take_loops(method):
         bars.model.forward_dynamics(*state, bars.constraints, method)
 
 
-@pytest.mark.parametrize("method", DELASSUS)
-def test_delassus_matrices_say_so_too(method):
+@pytest.mark.parametrize("method", [method for method in DELASSUS if method != WITH_LOOPS])
+def test_methods_of_delassus_matrices_for_trees_say_so_too(method):
     bars = four_bar()
-    with pytest.raises(ModelError, match="closes a loop" if method != "pv-osim-fast" else "expected a floating base"):
+    with pytest.raises(ModelError, match=f"delassus by '{method}': a constraint closes a loop, expected method 'ltl'"):
         bars.model.delassus(bars.q, bars.constraints, method)
+
+
+def mass_matrix(oracle, q):
+    upper = np.triu(pin.crba(oracle.model, oracle.data, q))
+    return upper + np.triu(upper, 1).T
+
+
+@pytest.mark.parametrize("name", ["four-bar welded", "hand and cube", "Stewart platform"])
+def test_delassus_matrices_and_softness_of_loops_are_those_of_the_dense_system(name):
+    """Also as machine code and as a node; every row with a softness of its own."""
+    mechanism = MECHANISMS[name]()
+    model, oracle = mechanism.model, pinocchio_twin(mechanism)
+    rng = np.random.default_rng(0)
+    soft = [replace(row, softness=10 ** rng.uniform(-5, -2, (row.size, 1))) for row in mechanism.constraints]
+    R = np.diag(np.concatenate([row.softness.ravel() for row in soft]))
+    for q, v, tau in zip(*oracle.states(3, seed=2)):
+        terms = oracle.terms(q, v)
+        G = terms.J @ np.linalg.solve(mass_matrix(oracle, q), terms.J.T)
+        assert relative(model.delassus(q, soft), G) < 1e-9
+        assert relative(model.compiled.delassus(q, soft), G) < 1e-9
+        a, forces = model.forward_dynamics(q, v, tau, soft, "ltl-soft")
+        M, h = mass_matrix(oracle, q), pin.rnea(oracle.model, oracle.data, q, v, np.zeros(model.nv))
+        free = np.linalg.solve(M, tau - h)
+        expected = np.linalg.solve(G + R, oracle.demanded(terms) - terms.J @ free)
+        assert relative(stacked(forces), expected) < 1e-7
+        assert relative(a, free + np.linalg.solve(M, terms.J.T @ expected)) < 1e-7
+        assert relative(model.compiled.forward_dynamics(q, v, tau, soft, "ltl-soft")[0], a) < 1e-8
+
+
+@pytest.mark.parametrize("robot", ["iiwa14", "hyq"])
+def test_the_method_is_chosen_by_its_operations(robot):
+    """Rows on the centre of mass, which all links have a share in; Pinocchio's Jacobian of it is the oracle."""
+    model, other = ours(robot), twin(robot)
+    data = other.createData()
+    q, v, tau = (x[0] for x in states(model, 1, seed=4))
+    rows = centre_of_mass_rows(model, q)
+    name, why = model.choose_method([rows])
+    counts = {}
+    for method in LOOP_METHODS:
+        symbols = [ca.SX.sym(part, n) for part, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
+        a, forces, _ = model.proximal_dynamics(*symbols, [rows], method)
+        counts[method] = ca.Function("f", symbols, [ca.cse(ca.vertcat(a, *forces))]).n_instructions()
+    assert counts[name] <= 1.02 * min(counts.values())
+    assert all(f"'{method}'" in why for method in LOOP_METHODS if method != name)
+    a, _ = model.compiled.forward_dynamics(q, v, tau, [rows])
+    pin.centerOfMass(other, data, q, v, a)
+    assert np.abs(data.acom[0]).max() < 1e-6 * np.abs(a).max()
+
+
+def centre_of_mass_rows(model, q):
+    """The acceleration of the centre of mass at q is 0: every body's own, by its share of the mass."""
+    total, parts = sum(body.m for body in model.inertias), []
+    for i, body in enumerate(model.inertias):
+        link, frame = next((name, frame) for name, frame in model.frames.items() if frame.body == i)
+        if body.m > 0:
+            centre = frame.placement.R.T @ (body.h / body.m - frame.placement.p)
+            K = np.hstack([np.zeros((3, 3)), body.m / total * model.link_pose(q, link)[0]])
+            parts.append((link, K, (np.eye(3), centre.ravel())))
+    (link, K, (R, p)), *more = parts
+    return Constraint(link, K, classical=True, frame=placement(R, p), period=None, more=more)
 
 
 def test_forces_through_loops_carry_a_motion():

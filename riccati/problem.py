@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ProblemError
+from ..floats import floats
 
 if TYPE_CHECKING:
     from .solution import LQSolution
@@ -221,9 +223,9 @@ class LQProblem:
 def numbers(where: str, value: ArrayLike | None) -> Array:
     """The user's numbers as an array; they may be infinite or NaN."""
     try:
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ProblemError(f"{where} is not an array of numbers: {error}") from None
+        return floats(value)
+    except TypeError:
+        raise ProblemError(f"{where} is {shortened(value)}, expected an array of numbers") from None
 
 
 def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import ModelError
+from ...floats import floats
 
 # The entries are said to be floats: over entries of any type the checker takes minutes for the operators of the two.
 Array: TypeAlias = NDArray[np.float64] | ca.SX
@@ -37,10 +38,8 @@ def is_symbolic(*arrays: object) -> bool:
 def given_numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """The user's numbers as an array, of a shape where one is named; they may be infinite."""
     try:
-        if given is None or (isinstance(given, ca.SX) and not given.is_constant()):
-            raise TypeError  # NumPy would take them for NaN
-        found = np.array(given, dtype=float)
-    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
+        found = floats(given)
+    except TypeError:
         raise ModelError(f"{what} is {shortened(given)}, expected numbers") from None
     if shape is not None and found.shape != shape:
         raise ModelError(f"{what} has shape {found.shape}, expected {shape}")
@@ -52,8 +51,8 @@ def finite(x: Given, what: str) -> Array:
     if isinstance(x, ca.SX):
         return x
     try:
-        found = np.asarray(x, dtype=float)
-    except (TypeError, ValueError, OverflowError, NotImplementedError):
+        found = floats(x)
+    except TypeError:
         raise ModelError(f"{what} is of type {type(x).__name__}, expected numbers or CasADi SX symbols") from None
     if not np.isfinite(found).all():
         raise ModelError(f"{what}: entry {int(np.argmin(np.isfinite(found)))} is not finite, expected a number")

@@ -9,7 +9,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +26,23 @@ from .schema import SchemaError
 MOST_HEADER = 2**26  # bytes, unpacked
 NPY_HEADER = 2**10  # bytes at most before the numbers of an array
 Shapes = Mapping[str, tuple[int, ...]]
+
+# What zipfile, zlib, json and NumPy raise for bytes that are not theirs. Anything else would be a mistake of ours.
+NOT_THEIRS = (
+    ArithmeticError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class Form(NamedTuple):
@@ -78,7 +98,7 @@ def read(
         ) from None
     except SchemaError as error:
         raise ProblemError(f"load: '{path}' is damaged ({error}), {expected}") from None
-    except Exception:  # zipfile, zlib, json and NumPy raise some twenty kinds for bytes that are not theirs
+    except NOT_THEIRS:
         raise ProblemError(f"load: '{path}' is not {form.what}, {expected}") from None
 
 
@@ -95,8 +115,9 @@ def _read(
     total = sum(sizes.values())
     if sizes["header"] > MOST_HEADER or total > form.most:
         raise SchemaError(f"it is larger than {form.what} may be")
-    if not form.packed and any(info.compress_type != zipfile.ZIP_STORED for info in file.infolist()):
-        raise SchemaError("its parts are packed")
+    ways = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} if form.packed else {zipfile.ZIP_STORED}
+    if not {info.compress_type for info in file.infolist()} <= ways:
+        raise SchemaError("its parts are packed in another way")
     parts = {"header": file.read("header.npy")}
     header = _header(form, parts["header"])
     shapes = shapes_of(header, total)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
+from ...floats import floats
 from ..answer.solution import Solution
 from ..solve.inputs import Inputs
 from ..solve.warm_start import WarmStart
@@ -129,8 +130,8 @@ def _stacked_guess(guess: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def _array(name: str, value: Any) -> np.ndarray:
     try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        return floats(value)
+    except TypeError:
         lengths = [len(row) if isinstance(row, Sequence) else 1 for row in value] if isinstance(value, Sequence) else []
         other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         ragged = "" if other is None else f" whose row {other} has {lengths[other]} entries, row 0 {lengths[0]}"

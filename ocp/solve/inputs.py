@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
+from ...floats import floats
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.stages import Phase
 from ..stages.transcription import Transcription
@@ -139,8 +140,8 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     """A value as (count, entries): one for all rows, or a row each; steps may be given a row for the last stage."""
     size = variable.entries
     try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        array = floats(value)
+    except TypeError:
         raise ProblemError(f"solve: '{variable.name}' is {value!r}, expected numbers") from None
     if array.ndim == 1 and array.size == count != size == 1:
         array = array[:, None]

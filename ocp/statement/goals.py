@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError, ProblemError
+from ...floats import floats
 
 if TYPE_CHECKING:
     from .named_stages import Stages
@@ -98,7 +99,7 @@ def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: Sta
 
 def _shaped(what: str, value: ArrayLike | ca.SX, shape: tuple[int, int]) -> ca.SX:
     try:
-        made = value if isinstance(value, ca.SX) else ca.SX(ca.DM(np.asarray(value, dtype=float)))
+        made = value if isinstance(value, ca.SX) else ca.SX(ca.DM(floats(value)))
     except (TypeError, ValueError, NotImplementedError):
         raise ProblemError(f"{what} is {value!r}, expected numbers or SX") from None
     if made.numel() != shape[0] * shape[1] or (shape[1] > 1 and made.shape not in (shape, (shape[0] * shape[1], 1))):
@@ -115,8 +116,8 @@ def _check_rotation(link: str, R: np.ndarray) -> None:
 
 def _unit(what: str, value: ArrayLike) -> np.ndarray:
     try:
-        vector = np.asarray(value, dtype=float).reshape(3)
-    except (TypeError, ValueError, OverflowError):
+        vector = floats(value).reshape(3)
+    except (TypeError, ValueError):
         raise ProblemError(f"{what} is {value!r}, expected three numbers") from None
     if not np.isfinite(vector).all() or not np.linalg.norm(vector) > 0:
         raise ProblemError(f"{what} is {value!r}, expected a direction")

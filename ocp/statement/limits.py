@@ -10,6 +10,7 @@ import numpy as np
 
 from ...cached import cached_property
 from ...errors import ProblemError
+from ...floats import floats
 from .manifold import Manifold
 
 
@@ -73,8 +74,8 @@ def _side(where: str, side: str, size: int, value: Any, default: float) -> ca.SX
             raise ProblemError(f"{where}: {side} has shape {value.shape}, expected one number or ({size},)")
         return ca.vec(ca.densify(value)) if value.numel() == size else ca.repmat(value, size, 1)
     try:
-        array = np.array(default if value is None else value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        array = floats(default if value is None else value)
+    except TypeError:
         raise ProblemError(f"{where}: {side} is {value!r}, expected numbers") from None
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()

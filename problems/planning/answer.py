@@ -34,7 +34,7 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan:
-    """A motion from start to goal, if one was found.
+    """A motion from start to goal, if one was found: a plan without one is false.
 
     status: "found", "start in collision", "goal in collision", "start outside limits", "goal outside limits", "goal
     out of reach" or "not found"; reason: a sentence. motion: what a robot follows; solution: the solver's answer that
@@ -54,6 +54,9 @@ class Plan:
     @property
     def found(self) -> bool:
         return self.status == "found"
+
+    def __bool__(self) -> bool:
+        return self.found
 
     @property
     def duration(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dynamics import Model, Scene
 from ...errors import ProblemError
+from ...floats import floats
 from .limits import JointLimits
 
 
@@ -42,8 +43,8 @@ def length(what: str, given: Any) -> float:
 def numbers(what: str, given: Any, expected: str) -> np.ndarray:
     """Finite numbers, as an array."""
     try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
+        array = floats(given)
+    except TypeError:
         array = np.array(np.nan)
     if not np.isfinite(array).all():
         raise ProblemError(f"{what} is {shortened(given)}, expected {expected}")

@@ -58,7 +58,7 @@ def test_a_plan_around_a_post(arm):
     plan = ts.plan(arm, START, GOAL, scene, limits)
     line = START + (GOAL - START) * np.linspace(0, 1, 50)[:, None]
     assert clearance_by_coal(arm, line, scene) < 0
-    assert plan.found and plan.check.passed, plan
+    assert plan and plan.found and plan.check.passed, plan
     holds(arm, plan, limits.of(arm))
     np.testing.assert_allclose(plan.motion.q[[0, -1]], [START, GOAL], atol=1e-6)
     np.testing.assert_allclose(plan.motion.v[[0, -1]], 0, atol=1e-6)
@@ -100,7 +100,7 @@ def test_what_cannot_be_is_said_before_anything_is_solved(arm):
     }
     for status, (start, goal, reason) in cases.items():
         plan = ts.plan(arm, start, goal, table(), limits)
-        assert plan.status == status and not plan.found and plan.solution is None
+        assert plan.status == status and not plan and not plan.found and plan.solution is None
         assert re.search(reason, plan.reason), plan.reason
         with pytest.raises(ts.ProblemError, match="this plan has no motion"):
             plan.animate("nowhere.html")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-EVERYWHERE = {"numpy", "scipy", "cached", "errors", "forks", "late", "whole_file", *sys.stdlib_module_names}
+EVERYWHERE = {"numpy", "scipy", "cached", "errors", "floats", "forks", "late", "whole_file", *sys.stdlib_module_names}
 MAY_IMPORT = {
     "native": {"casadi", "llvmlite", "rich"},
     "riccati": {"native"},

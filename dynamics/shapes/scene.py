@@ -127,7 +127,7 @@ class Scene:
             raise ModelError(f"'{path}' cannot be read as a scene: {error}, expected YAML") from None
         if not isinstance(listed, list):
             raise ModelError(f"'{path}' is a {type(listed).__name__}, expected a list of obstacles")
-        if _weight(listed) > MOST_NUMBERS:
+        if _weight(listed, {}) > MOST_NUMBERS:
             raise ModelError(f"'{path}' has more than {MOST_NUMBERS} numbers, expected a scene")
         scene = Scene()
         for number, entry in enumerate(listed):
@@ -168,16 +168,12 @@ def _vector(what: str, value: ArrayLike) -> np.ndarray:
     return vector
 
 
-def _weight(content: Any) -> int:
-    """How many numbers and texts there are in what YAML made, one that is referred to counted each time; counting ends
-    where there are too many of them.
+def _weight(part: object, known: dict[int, float]) -> float:
+    """Of how many parts something read from YAML consists when all references are followed; infinite where it refers
+    to itself. known: that of parts by their identity, so that each is counted once.
     """
-    count, pending = 0, [content]
-    while pending and count <= MOST_NUMBERS:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            pending.extend(part.values())
-        elif isinstance(part, list | tuple | set):
-            pending.extend(part)
-        count += 1
-    return count
+    if id(part) not in known:
+        known[id(part)] = np.inf  # until it is known: what comes back here has no end
+        inside = part.values() if isinstance(part, Mapping) else part if isinstance(part, list | tuple | set) else ()
+        known[id(part)] = 1 + sum(_weight(each, known) for each in inside)
+    return known[id(part)]

@@ -7,7 +7,7 @@ measurement (docs/control.md). The arm under control carries a load the plan doe
 import numpy as np
 import trisweep as ts
 
-STEP, HORIZON, CYCLES, HAND = 0.02, 25, 100, "iiwa_flange"  # s, steps, -, -
+STEP, HORIZON, HAND = 0.02, 25, "iiwa_flange"  # s, steps, -
 
 arm = ts.robot("iiwa14")
 ocp = ts.Problem(steps=HORIZON, step=STEP, integrator="semi-implicit euler")
@@ -30,15 +30,16 @@ def circle(times):
     return np.column_stack([0.55 + 0 * angle, 0.15 * np.cos(angle), 0.55 + 0.15 * np.sin(angle)])
 
 
-pose, rate = np.array([0.2, 0.5, 0.0, -1.3, 0.0, 1.2, 0.0]), np.zeros(arm.nv)
-load = {HAND: np.array([0, 0, 0, 0, 0, -15.0])}  # N; nothing in the plan knows of it
-controller, errors = solver.controller(guess={"q": pose}), []
-for k in range(CYCLES):
-    controller.prepare(target=circle(STEP * (k + np.arange(HORIZON + 1))))
-    command = controller.feedback(q=pose, v=rate)
-    rate = rate + STEP * arm.forward_dynamics(pose, rate, command.tau, external=load)
-    pose = pose + STEP * rate
-    errors.append(np.linalg.norm(arm.link_pose(pose, HAND)[1] - circle(np.array([STEP * (k + 1)]))[0]))
+pose = np.array([0.2, 0.5, 0.0, -1.3, 0.0, 1.2, 0.0])
+run = ts.closed_loop(
+    solver.controller(guess={"q": pose}),
+    arm.with_payload(HAND, mass=1.5),  # kg; nothing in the plan knows of it
+    seconds=2.0,
+    start={"q": pose, "v": np.zeros(arm.nv)},
+    parameters=lambda time: {"target": circle(time + STEP * np.arange(HORIZON + 1))},
+)
+hand = np.array([arm.link_pose(q, HAND)[1] for q in run.q])
+errors = np.linalg.norm(hand - circle(run.times), axis=1)
 
-print(controller.history)
-print(f"distance from the target after 1 s: {1e3 * np.mean(errors[50:]):.1f} mm on average")
+print(run)
+print(f"distance from the target after 1 s: {1e3 * errors[50:].mean():.1f} mm on average")

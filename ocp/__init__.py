@@ -1,6 +1,6 @@
 """Optimal-control problems: time, cost, constraints, the solution, many at once.
 
-What solves many problems is imported when first asked for.
+What solves many problems, or runs loops, is imported when first asked for.
 """
 
 from typing import TYPE_CHECKING
@@ -15,10 +15,26 @@ from .statement.problem import Problem
 from .statement.variables import Free
 
 if TYPE_CHECKING:
+    from .control.closed_loop import closed_loop
     from .many.executor import solve_many
     from .many.solutions import Solutions
 
-__all__ = ["Free", "Iteration", "Problem", "ProblemError", "Settings", "Solution", "Solutions", "Solver", "solve_many"]
+__all__ = [
+    "Free",
+    "Iteration",
+    "Problem",
+    "ProblemError",
+    "Settings",
+    "Solution",
+    "Solutions",
+    "Solver",
+    "closed_loop",
+    "solve_many",
+]
 
-_HOMES = {".many.executor": ("solve_many",), ".many.solutions": ("Solutions",)}
+_HOMES = {
+    ".control.closed_loop": ("closed_loop",),
+    ".many.executor": ("solve_many",),
+    ".many.solutions": ("Solutions",),
+}
 __getattr__ = fetched_late(__name__, _HOMES)

@@ -114,6 +114,16 @@ class Controller:
         settings = self._settings
         return _arrived, (self.solver, settings.seconds, settings.iterations, self.barrier, self.shift, self.guess)
 
+    @property
+    def measured_sizes(self) -> dict[str, int]:
+        """Of every state that `feedback` takes, by name."""
+        return {name: part.stop - part.start for name, part in self._first_parts.items()}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of every control, by name."""
+        return {name: part.stop - part.start for name, part in self._control_parts.items()}
+
     def prepare(self, **parameters: ArrayLike) -> None:
         """Before the measurement: new parameters, the plan moved on, functions and factorization. What is not given
         keeps its value.

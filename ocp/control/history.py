@@ -26,9 +26,15 @@ class History:
     def add(self, prepare: float, feedback: float, iterations: int, error: float, late: bool, status: str) -> None:
         count = len(self._statuses)
         if count == len(self._numbers):
-            self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)])
+            self._numbers = np.concatenate([self._numbers, np.zeros((max(count, FIRST_ROOM), 5))])
         self._numbers[count] = prepare, feedback, iterations, error, late
         self._statuses.append(status)
+
+    def since(self, cycle: int) -> History:
+        """Of the cycles from this one on."""
+        later = History()
+        later._numbers, later._statuses = self._numbers[cycle : len(self)].copy(), self._statuses[cycle:]
+        return later
 
     def __len__(self) -> int:
         return len(self._statuses)

@@ -11,7 +11,7 @@ from trisweep.ocp import Solver
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 OPTIMAL_CONTROL = {
     "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump",
-    "closed_loop"
+    "closed_loop", "estimator"
 }  # fmt: skip
 NEEDS = {"sweep_dask": ["distributed"]}
 LOOPS = {"mpc"}  # a controller, of which one cycle is a solve
@@ -67,6 +67,13 @@ def test_the_wiping_hand_presses_within_its_limits_and_ends_its_stroke(solutions
     begin, end = (arm.link_pose(solution.q[k], hand) for k in (0, -1))
     assert end[1][:2] - begin[1][:2] == pytest.approx(example["STROKE"], abs=1e-7)
     assert abs(end[0] - begin[0]).max() < 1e-2 and abs(end[1][2] - begin[1][2]) < 2e-3
+
+
+def test_the_estimator_finds_what_nobody_knew(solutions, capsys):
+    runpy.run_path(str(EXAMPLES[0].with_name("estimator.py")))
+    angles, friction = capsys.readouterr().out.splitlines()
+    assert float(angles.split()[2]) < 0.03 and abs(float(friction.split()[1]) - 0.4) < 0.1
+    assert np.median([solution.statistics.iterations for solution in solutions[1:]]) <= 4
 
 
 def test_a_warm_start_saves_iterations(solutions, capsys):

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .shapes.scene import Scene
 
 
+# Of the axes of joints, as `joints` counts them.
+MOTIONS = ("about x", "about y", "about z", "along x", "along y", "along z")
+
+
 @dataclass(frozen=True)
 class Frame:
     """A named frame on a body: every link of the file is one. Body -1 is the world."""
@@ -185,6 +189,12 @@ class Model:
     @property
     def joint_names(self) -> tuple[str, ...]:
         return tuple(joint.name for joint in self.joints)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """What each of the nv motions is called: its joint, and where that has several, along or about which axis."""
+        pairs = [(joint, axis) for joint in self.joints for axis in joint.axes]
+        return tuple(joint.name if joint.nv == 1 else f"{joint.name} {MOTIONS[axis]}" for joint, axis in pairs)
 
     def massless_joints(self) -> list[str]:
         """The names of joints with no mass on all that they move."""

@@ -28,7 +28,7 @@ class Violation:
     """A row that does not hold: of which constraint ("limits of q" for those of a variable), where and by how much; by
     nothing where it holds at the cost of others.
 
-    phase: its name, empty where there is only one.
+    phase: its name, empty where there is only one. entry: what the row is called, empty where it has no name.
     """
 
     name: str
@@ -36,10 +36,12 @@ class Violation:
     row: int
     amount: float
     phase: str = ""
+    entry: str = ""
 
     def __str__(self) -> str:
         by = f" by {self.amount:.2g}" if self.amount else ""
-        return f"'{self.name}' row {self.row} at stage {self.stage}{_of(self.phase)}{by}"
+        which = f"of '{self.entry}'" if self.entry else f"row {self.row}"
+        return f"'{self.name}' {which} at stage {self.stage}{_of(self.phase)}{by}"
 
 
 @dataclass(frozen=True)
@@ -68,17 +70,21 @@ def violations(
     found: dict[tuple[int, str], Violation] = {}
     names = [phase.name if len(layout.phases) > 1 else "" for phase in layout.phases]
 
-    def note(phase: int, name: str, first_stage: int, rows: tuple[int, ...], amounts: np.ndarray) -> None:
+    def note(
+        phase: int, name: str, first_stage: int, rows: tuple[int, ...], amounts: np.ndarray, called: tuple[str, ...]
+    ) -> None:
         stage, row = np.unravel_index(np.argmax(amounts), amounts.shape)
         amount, key = float(amounts[stage, row]), (phase, name)
         if amount > max(above, found[key].amount if key in found else 0.0):
-            found[key] = Violation(name, first_stage + int(stage), rows[row], amount, names[phase])
+            entry = called[row] if called else ""
+            found[key] = Violation(name, first_stage + int(stage), rows[row], amount, names[phase], entry)
 
     for rows in layout.constraints:
-        note(rows.phase, rows.name, rows.stages[0], rows.rows, outside_rows[rows.places])
+        note(rows.phase, rows.name, rows.stages[0], rows.rows, outside_rows[rows.places], rows.names)
     for i, place in enumerate(layout.phases):
+        called = {v.name: v.names for v in (*place.states, *place.controls)}
         for name, amounts in place.coordinates(outside_bounds).items():
-            note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts)
+            note(i, f"limits of {name}", 0, tuple(range(amounts.shape[1])), amounts, called[name])
     return sorted(found.values(), key=lambda violation: -violation.amount)
 
 

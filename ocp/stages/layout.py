@@ -28,12 +28,15 @@ from .transcription import Transcription
 
 @dataclass(frozen=True)
 class VariableLayout:
-    """A state, control or parameter: name, number of entries, and the places of its unit groups."""
+    """A state, control or parameter: name, number of entries, the places of its unit groups, and what its coordinates
+    are called, if they have names.
+    """
 
     name: str
     size: int
     per_stage: bool = False
     units: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()
 
     @cached_property
     def manifold(self) -> Manifold:
@@ -149,7 +152,8 @@ class PhaseLayout:
 class ConstraintRows:
     """Rows of one constraint on a run of stages; `at` is where those of each stage start in y.
 
-    phase, stages: the phase, and the run counted in it. rows: their indices in the constraint as it was stated.
+    phase, stages: the phase, and the run counted in it. rows: their indices in the constraint as it was stated; names:
+    what they are called, if they have names.
     """
 
     name: str
@@ -158,6 +162,7 @@ class ConstraintRows:
     stages: tuple[int, int]
     rows: tuple[int, ...]
     at: tuple[int, ...]
+    names: tuple[str, ...] = ()
 
     @cached_property
     def places(self) -> np.ndarray:
@@ -265,7 +270,8 @@ def _phase_layout(phase: Phase, before: PhaseLayout | None) -> PhaseLayout:
 
 def _variable_layout(v: State | Control | Parameter) -> VariableLayout:
     units = v.manifold.units if isinstance(v, State) else ()
-    return VariableLayout(v.name, v.entries, isinstance(v, Parameter) and v.per_stage, units)
+    names = () if isinstance(v, Parameter) else v.names
+    return VariableLayout(v.name, v.entries, isinstance(v, Parameter) and v.per_stage, units, names)
 
 
 def block_places(transcription: Transcription, block: Block) -> np.ndarray:
@@ -288,11 +294,19 @@ def _constraint_rows(transcription: Transcription, block: Block) -> Iterator[Con
     places = block_places(transcription, block)
     phase = transcription.phases.index(block.phase)
     stages = (block.stages[0] - block.phase.first, block.stages[-1] + 1 - block.phase.first)
-    stated = [(name, Kind.DYNAMICS, tuple(range(size))) for name, size in dynamics_rows(block)]
-    stated += [(term.name, term.kind, term.stated_rows) for term in block.constraints if term.kind is not Kind.DYNAMICS]
+    states = block.entering.states if block.entering is not None else ()
+    stated = [
+        (name, Kind.DYNAMICS, tuple(range(size)), state.names)
+        for (name, size), state in zip(dynamics_rows(block), states)
+    ]
+    stated += [
+        (term.name, term.kind, term.stated_rows, term.names)
+        for term in block.constraints
+        if term.kind is not Kind.DYNAMICS
+    ]
     column = 0
-    for name, kind, rows in stated:
-        yield ConstraintRows(name, kind, phase, stages, rows, at=tuple(places[:, column].tolist()))
+    for name, kind, rows, names in stated:
+        yield ConstraintRows(name, kind, phase, stages, rows, tuple(places[:, column].tolist()), names)
         column += len(rows)
 
 

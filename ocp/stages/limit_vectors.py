@@ -43,6 +43,7 @@ class LimitedRows:
     stages: range
     places: np.ndarray
     limits: Limits
+    names: tuple[str, ...]
 
     @cached_property
     def function(self) -> ca.Function:
@@ -63,7 +64,8 @@ class LimitedRows:
             problem, k, i = wrong[0]
             which = "solve" if problems == 1 else f"solve_many: problem {problem}"
             low, high = lower[problem, k, i], upper[problem, k, i]
-            raise ProblemError(f"{which}: {self.name}: row {i} at stage {self.stages[k]} has lower {low:g} and upper "
+            row = f"'{self.names[i]}'" if self.names else f"row {i}"
+            raise ProblemError(f"{which}: {self.name}: {row} at stage {self.stages[k]} has lower {low:g} and upper "
                                f"{high:g}, expected lower <= upper")  # fmt: skip
         return lower, upper
 
@@ -134,7 +136,7 @@ def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedR
         limited: list[State | Control] = [*phase.states, *phase.problem.controls]
         for v in limited:
             here = places[v.name]
-            found.append(LimitedRows(f"limits of '{v.name}'", phase, place, range(len(here)), here, v.limits))
+            found.append(LimitedRows(f"limits of '{v.name}'", phase, place, range(len(here)), here, v.limits, v.names))
     return found
 
 
@@ -147,6 +149,6 @@ def _of_constraints(transcription: Transcription, layout: Layout, kind: Kind) ->
         at = block.count(Kind.DYNAMICS) + (block.count(Kind.EQUALITY) if kind is Kind.INEQUALITY else 0)
         for term in block.of(kind):
             here = places[:, at : at + term.rows]
-            found.append(LimitedRows(f"'{term.name}'", block.phase, place, stages, here, term.limits))
+            found.append(LimitedRows(f"'{term.name}'", block.phase, place, stages, here, term.limits, term.names))
             at += term.rows
     return found

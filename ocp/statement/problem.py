@@ -31,7 +31,19 @@ from .limits import Limits, checked_limits, constant_limits, coordinate_limits
 from .manifold import Manifold
 from .named_stages import Stages, named_stages
 from .terms import Kind, Link, Term, term
-from .variables import Control, Free, Parameter, State, Variable, compares, is_seconds, new_state, same, uses
+from .variables import (
+    Control,
+    Free,
+    Parameter,
+    State,
+    Variable,
+    checked_names,
+    compares,
+    is_seconds,
+    new_state,
+    same,
+    uses,
+)
 
 if TYPE_CHECKING:
     from ...dynamics import Cloud, Model, Scene
@@ -103,6 +115,7 @@ class Problem:
         lower: ArrayLike | ca.SX | None = None,
         upper: ArrayLike | ca.SX | None = None,
         on: Model | None = None,
+        names: Sequence[str] | None = None,
     ) -> ca.SX:
         """A state (size,), 1 if not said, with limits on every stage, numbers or expressions of parameters; returns its
         symbol.
@@ -110,21 +123,33 @@ class Problem:
         on: the robot whose configuration (nq,) it is. A floating base, a ball or a joint without limits has unit
         quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
         derivative is a velocity (nv,), and `constrain(..., q, equals=q0)` compares in nv rows.
+        names: what messages call its coordinates; without, those of the robot's joints where it is `on` one.
         """
         self._check_name("state", name)
         manifold = self._manifold(name, size, on)
         entries = self._limits(f"state '{name}'", manifold.size, lower, upper)
-        self.states.append(new_state(name, manifold, coordinate_limits(f"state '{name}'", manifold, entries), on))
+        names = on.velocity_names if names is None and on is not None else names
+        called = checked_names(f"state '{name}'", names, manifold.dimension)
+        limits = coordinate_limits(f"state '{name}'", manifold, entries)
+        self.states.append(new_state(name, manifold, limits, on, called))
         return self.states[-1].value
 
     def control(
-        self, name: str, size: int = 1, lower: ArrayLike | ca.SX | None = None, upper: ArrayLike | ca.SX | None = None
+        self,
+        name: str,
+        size: int = 1,
+        lower: ArrayLike | ca.SX | None = None,
+        upper: ArrayLike | ca.SX | None = None,
+        names: Sequence[str] | None = None,
     ) -> ca.SX:
-        """A control (size,) with limits on every step, numbers or expressions of parameters; returns its symbol."""
+        """A control (size,) with limits on every step, numbers or expressions of parameters; returns its symbol.
+        names: what messages call its entries.
+        """
         self._check_name("control", name)
         size = _checked_size("control", name, size)
         limits = self._limits(f"control '{name}'", size, lower, upper)
-        self.controls.append(Control(name, ca.SX.sym(name, size), limits))
+        called = checked_names(f"control '{name}'", names, size)
+        self.controls.append(Control(name, ca.SX.sym(name, size), limits, called))
         return self.controls[-1].symbol
 
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
@@ -215,11 +240,13 @@ class Problem:
         lower: ArrayLike | ca.SX | None = None,
         upper: ArrayLike | ca.SX | None = None,
         at: Stages = "all",
+        names: Sequence[str] | None = None,
     ) -> None:
         """Demand `expression == equals`, or lower <= expression <= upper, on the stages that `at` names.
 
         at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index, a list of
-        indices or a slice. lower, upper: numbers, or expressions of parameters.
+        indices or a slice. lower, upper: numbers, or expressions of parameters. names: what messages call its rows;
+        without, the names of the entries of states and controls that they are.
         """
         self._check_open("constrain")
         if not isinstance(name, str):
@@ -237,11 +264,13 @@ class Problem:
             raise ProblemError(f"constrain: '{name}' has {'no' if equals is None else 'both equals and'} bounds, "
                                "expected equals, or lower and/or upper")  # fmt: skip
         stages = self._stages(name, expression, at)
+        called = checked_names(f"constrain: '{name}'", names, rows) or self._called(expression)
         if equals is not None:
             target = self.expression(name, equals)
             for state in self.states:
                 if state.manifold.units and same(expression, state.value) and target.numel() == rows:
                     expression, target = state.manifold.difference(target, state.value), ca.SX(0)
+                    called = state.names
             if target.numel() not in (1, rows):
                 raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
             left = expression - target
@@ -253,15 +282,22 @@ class Problem:
             variables: list[Variable] = [*self.carried, *self.controls]
             known = not uses(target, variables) and not nodes_of(target)
             limits = Limits(*[ca.repmat(target, left.numel() // target.numel(), 1)] * 2) if known and rows else None
-            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits))
+            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits, names=called))
             return
         limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
         at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
         if at_fixed:
             left = expression[at_fixed] - limits.lower[at_fixed]
-            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits.rows(at_fixed), at_fixed))
+            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits.rows(at_fixed), at_fixed, called))
         if rest:
-            self.terms.append(term(name, Kind.INEQUALITY, expression[rest], stages, limits.rows(rest), rest))
+            self.terms.append(term(name, Kind.INEQUALITY, expression[rest], stages, limits.rows(rest), rest, called))
+
+    def _called(self, expression: ca.SX) -> tuple[str, ...]:
+        """The names of rows that are entries of states and controls, "" of others; none where no row has one."""
+        variables: list[State | Control] = [*self.states, *self.controls]
+        known = {entry.element_hash(): name for v in variables for entry, name in zip(ca.vertsplit(v.symbol), v.names)}
+        found = tuple(known.get(row.element_hash(), "") for row in ca.vertsplit(expression)) if known else ()
+        return found if any(found) else ()
 
     def reach(
         self,

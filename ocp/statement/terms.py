@@ -40,7 +40,7 @@ class Term:
     """A named expression on some stages, sorted, and what it is for. limits: of an inequality; of an equality what it
     was said to equal, which the expression has subtracted already, or zero where that is no matter of parameters.
 
-    stated_rows: the indices of its rows in the constraint as it was stated.
+    stated_rows: the indices of its rows in the constraint as it was stated. names: of those rows, or none.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Term:
     stages: tuple[int, ...]
     limits: Limits
     stated_rows: tuple[int, ...]
+    names: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -62,11 +63,13 @@ def term(
     stages: tuple[int, ...],
     limits: Limits | None = None,
     stated_rows: list[int] | None = None,
+    names: tuple[str, ...] = (),
 ) -> Term:
-    """A term; where nothing is said of its rows, they are all zero and all that was stated."""
+    """A term; where nothing is said of its rows, they are all zero and all that was stated. names: of all rows."""
     size = expression.numel()
     rows = range(size) if stated_rows is None else stated_rows
-    return Term(name, kind, expression, stages, zero_limits(size) if limits is None else limits, tuple(rows))
+    named = tuple(names[row] for row in rows) if names else ()
+    return Term(name, kind, expression, stages, zero_limits(size) if limits is None else limits, tuple(rows), named)
 
 
 @dataclass(frozen=True, eq=False)

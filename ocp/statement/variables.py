@@ -68,7 +68,7 @@ class Variable:
 class State(Variable):
     """A state. value: a column, what the user works with; anchor: about which place the coordinates of one on a
     manifold are taken; elsewhere the value is the symbol itself. limits: of the coordinates. on: the robot whose
-    configuration it is.
+    configuration it is. names: of the coordinates, or none.
     """
 
     manifold: Manifold
@@ -76,6 +76,7 @@ class State(Variable):
     anchor: ca.SX
     limits: Limits
     on: Model | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def entries(self) -> int:
@@ -88,9 +89,10 @@ class State(Variable):
 
 @dataclass(frozen=True, eq=False)
 class Control(Variable):
-    """A control, or what is chosen at the end of a phase for one that follows."""
+    """A control, or what is chosen at the end of a phase for one that follows. names: of its entries, or none."""
 
     limits: Limits
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +102,24 @@ class Parameter(Variable):
     per_stage: bool
 
 
-def new_state(name: str, manifold: Manifold, limits: Limits, on: Model | None = None) -> State:
+def new_state(
+    name: str, manifold: Manifold, limits: Limits, on: Model | None = None, names: tuple[str, ...] = ()
+) -> State:
     """A state with symbols of its own."""
     symbol = ca.SX.sym(name, manifold.dimension)
     anchor = ca.SX.sym(f"anchor of {name}", manifold.anchors)
     value = manifold.compose(symbol, anchor) if manifold.units else symbol
-    return State(name, symbol, manifold, value, anchor, limits, on)
+    return State(name, symbol, manifold, value, anchor, limits, on, names)
+
+
+def checked_names(what: str, names: Sequence[str] | None, size: int) -> tuple[str, ...]:
+    """The user's names of entries; none where there are none."""
+    if names is None:
+        return ()
+    found = () if isinstance(names, str) else tuple(names)
+    if len(found) != size or not all(isinstance(name, str) for name in found):
+        raise ProblemError(f"{what}: names is {repr(names)[:60]}, expected {size} texts")
+    return found
 
 
 def uses(expression: ca.SX, variables: Sequence[Variable]) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from trisweep.ocp import Free, Problem, ProblemError, Settings, Solution
 from trisweep.ocp.solve.nonlinear_program import assemble
 from trisweep.ocp.statement.terms import Kind
+from trisweep.problems.robot import robot
 
 STEPS = 20
 
@@ -411,3 +412,34 @@ def test_a_horizon_that_moves_on_starts_from_the_last_solution():
     for steps in (-1, 31, 1.5, True):
         with pytest.raises(ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
             first.shifted(steps)
+
+
+def test_rows_are_called_by_the_joints_they_belong_to(tmp_path):
+    """A floating dog: 'knee' and not row 21; entries of controls and rows of constraints by names that are given."""
+    dog = robot("solo12")
+    ocp = Problem(steps=2, step=0.1)
+    q, v = ocp.state("q", on=dog), ocp.state("v", dog.nv, names=dog.velocity_names)
+    tau = ocp.control("tau", 12, lower=-1.0, upper=1.0, names=dog.joint_names[1:])
+    ocp.derivative(q=v, v=ca.vertcat(ca.SX.zeros(6), tau))
+    ocp.minimize(ca.sumsqr(tau))
+    ocp.constrain("rest", ca.vertcat(v[:6], v[6:] - 0 * tau[0]), equals=0, at="start")
+    ocp.constrain("pose", q, equals=dog.neutral(), at="start")
+    ocp.constrain("too fast", v[8], lower=5.0, at="end")
+    ocp.constrain("own", ca.vertcat(v[7], v[6] + v[9]), lower=[-1.0, 7.0], names=["one", "two"], at="end")
+    solution = ocp.build().solve()
+    assert solution.status == "infeasible"
+    called = {violation.name: violation.entry for violation in [*solution.violations, *solution.opponents]}
+    assert called["too fast"] == dog.velocity_names[8] == dog.joint_names[3]
+    assert called["own"] == "two"
+    assert called["limits of tau"] in dog.joint_names
+    assert f"'too fast' of '{dog.joint_names[3]}' at stage 2 by" in str(solution)
+    assert dog.velocity_names[:6] == tuple(f"root_joint {way} {axis}" for way in ("along", "about") for axis in "xyz")
+    assert Solution.load(solution.save(tmp_path / "solution.npz")).violations == solution.violations
+
+
+@pytest.mark.parametrize("names", ["ab", ["a"], [1, 2], ["a", "b", "c"]])
+def test_names_of_entries_are_checked(names):
+    ocp = Problem(steps=2, step=0.1)
+    for state in (lambda: ocp.state("x", 2, names=names), lambda: ocp.control("u", 2, names=names)):
+        with pytest.raises(ProblemError, match=r"names is .*, expected 2 texts"):
+            state()

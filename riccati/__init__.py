@@ -8,9 +8,10 @@
 """
 
 from ..errors import ProblemError
+from .conditions import QPResidual
 from .factorization import Factorization, factorize
 from .problem import LQProblem, RightHandSide, Stage
-from .quadratic_program import QP, QPResidual, QPSolution, StageLimits
+from .quadratic_program import QP, QPSolution, StageLimits
 from .solution import CostToGo, Gain, LQSolution
 
 __all__ = [

@@ -4,7 +4,7 @@
                 x_lower <= x <= x_upper,   u_lower <= u <= u_upper,   lower <= Cx x + Cu u <= upper
 
 Mehrotra's predictor-corrector on the sweep (`native/src/interior_point/predictor_corrector.hpp`). What is said of an
-answer is computed here again, from the data.
+answer is computed again, from the data, in any units (`conditions.py`); the solver goes on until that agrees.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 
 from ..errors import ProblemError
 from ..native import CoreObject, core
+from .conditions import QPResidual, StageRows, measure
 from .problem import Array, CheckedStage, LQProblem, Stage, numbers
 
 # A residual computed again may differ from the solver's by this factor: order of sums, and its room beyond the bounds.
 SLACK = 10.0
+ROUNDS, LEAST_TOLERANCE = 4, 1e-15  # of solving on where the conditions do not hold yet, and the solver's own then
 
 
 @dataclass(frozen=True)
@@ -39,22 +41,6 @@ class StageLimits:
     Cu: ArrayLike | None = None
     lower: ArrayLike = -np.inf
     upper: ArrayLike = np.inf
-
-
-@dataclass(frozen=True)
-class QPResidual:
-    """How far an answer is from the KKT conditions: the largest entry of each, relative to 1 + its largest terms."""
-
-    stationarity: float
-    dynamics: float
-    equalities: float
-    limits: float
-    complementarity: float
-
-    @property
-    def worst(self) -> float:
-        """The largest of all; NaN where one is."""
-        return float(np.max([self.stationarity, self.dynamics, self.equalities, self.limits, self.complementarity]))
 
 
 @dataclass(frozen=True)
@@ -78,17 +64,6 @@ class QPSolution:
     residual: QPResidual
     iterations: int
     seconds: float
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The limits of a stage, as arrays."""
-
-    x: tuple[Array, Array]
-    u: tuple[Array, Array]
-    Cx: Array
-    Cu: Array
-    c: tuple[Array, Array]
 
 
 class QP:
@@ -152,8 +127,24 @@ class QP:
             self._core.set_guess(np.zeros(sum(map(sum, sizes))))
         else:
             self._set_start(warm_start)
-        result = self._core.solve(settings)
-        return self._answer(result, tolerance)
+        answer = self._answer(self._core.solve(settings))
+        for _ in range(ROUNDS):
+            if answer.status != "solved" or answer.residual.worst <= SLACK * tolerance:
+                return answer
+            answer = self._go_on(answer, settings, tolerance)
+        held = answer.status != "solved" or answer.residual.worst <= SLACK * tolerance
+        return answer if held else replace(answer, status="stalled")
+
+    def _go_on(self, answer: QPSolution, settings: CoreObject, tolerance: float) -> QPSolution:
+        """From an answer of which the solver thinks better than its residual says."""
+        share = np.clip(tolerance / answer.residual.worst, 1e-4, 0.1) if np.isfinite(answer.residual.worst) else 0.1
+        settings.tolerance, settings.warm_start = max(settings.tolerance * share, LEAST_TOLERANCE), True
+        self._set_start(answer)
+        better = self._answer(self._core.solve(settings))
+        counts = {"iterations": answer.iterations + better.iterations, "seconds": answer.seconds + better.seconds}
+        if better.status == "solved" or better.residual.worst <= SLACK * tolerance:
+            return replace(better, status="solved", **counts)
+        return replace(answer, status="stalled", **counts)
 
     def _set_stage(self, k: int) -> None:
         s, rows, root = self.problem.stages[k], self._limits[k], self.problem.initial_state
@@ -194,7 +185,7 @@ class QP:
         y = np.concatenate([np.zeros(0), *start.costates[1:], *start.multipliers, *start.row_multipliers])
         self._core.set_multipliers(y, np.concatenate([part for pair in zip(start.u_multipliers, wx) for part in pair]))
 
-    def _answer(self, result: CoreObject, tolerance: float) -> QPSolution:
+    def _answer(self, result: CoreObject) -> QPSolution:
         stages, root = self.problem.stages, self.problem.initial_state
         sizes = [size for s, nx in zip(stages, self._nx) for size in (s.nu, nx)]
         z, w = _cut(result.z, sizes), _cut(result.w, sizes)
@@ -209,61 +200,10 @@ class QP:
             result.status.name.replace("_", " "), x, u, costates, multipliers, row_multipliers, wx, wu,
             self.problem.objective(x, u), QPResidual(*[np.nan] * 5), result.iterations, result.seconds,
         )  # fmt: skip
-        slopes = self._slopes(answer)
+        residual, slope = measure(self.problem, self._limits, answer)
         if root is not None:
-            costates[0] = slopes[0][0][stages[0].nu :]
-        residual = self._residual(answer, slopes)
-        doubtful = answer.status == "solved" and not residual.worst <= SLACK * tolerance
-        return replace(answer, residual=residual, status="stalled" if doubtful else answer.status)
-
-    def _slopes(self, answer: QPSolution) -> list[tuple[Array, float]]:
-        """The gradient of the Lagrangian along (u, x) of every stage, and the largest of its terms."""
-        found = []
-        children: list[list[int]] = [[] for _ in self.problem.stages]
-        for j, child in enumerate(self.problem.stages[1:], 1):
-            children[child.parent or 0].append(j)
-        for k, s in enumerate(self.problem.stages):
-            rows = self._limits[k]
-            terms = [
-                np.concatenate([s.R @ answer.u[k] + s.S.T @ answer.x[k], s.S @ answer.u[k] + s.Q @ answer.x[k]]),
-                np.concatenate([s.r, s.q]),
-                np.hstack([s.Gu, s.Gx]).T @ answer.multipliers[k],
-                np.hstack([rows.Cu, rows.Cx]).T @ answer.row_multipliers[k],
-                np.concatenate([answer.u_multipliers[k], answer.x_multipliers[k]]),
-                *(self.problem.stages[j].E.T @ answer.costates[j] for j in children[k]),
-            ]
-            if len(answer.costates[k]):
-                terms.append(np.concatenate([np.zeros(s.nu), -answer.costates[k]]))
-            found.append((np.sum(terms, axis=0), max(_largest(term) for term in terms)))
-        return found
-
-    def _residual(self, answer: QPSolution, slopes: list[tuple[Array, float]]) -> QPResidual:
-        stages, fixed = self.problem.stages, self.problem.initial_state is not None
-        stationarity = [_largest(slope[: s.nu] if fixed and k == 0 else slope) for k, (s, (slope, _)) in
-                        enumerate(zip(stages, slopes))]  # fmt: skip
-        dynamics, equalities, outside, products = [0.0], [0.0], [0.0], [0.0]
-        size = 1.0 + max((_largest(v) for v in (*answer.x, *answer.u)), default=0.0)
-        for k, s in enumerate(stages):
-            x, u, rows = answer.x[k], answer.u[k], self._limits[k]
-            equalities.append(_largest(s.Gu @ u + s.Gx @ x + s.g))
-            if s.parent is not None and s.A is not None and s.B is not None and s.b is not None:
-                dynamics.append(_largest(s.A @ answer.x[s.parent] + s.B @ answer.u[s.parent] + s.b - x))
-            for value, multiplier, (low, high) in (
-                (x, answer.x_multipliers[k], rows.x),
-                (u, answer.u_multipliers[k], rows.u),
-                (rows.Cx @ x + rows.Cu @ u, answer.row_multipliers[k], rows.c),
-            ):
-                outside.append(_largest(np.maximum(np.maximum(low - value, value - high), 0.0)))
-                gap = np.clip(np.where(multiplier > 0, high - value, value - low), 0.0, 1.0)
-                products.append(_largest(multiplier * gap))
-        terms = 1.0 + max(largest for _, largest in slopes)
-        return QPResidual(
-            stationarity=_worst(stationarity) / terms,
-            dynamics=_worst(dynamics) / size,
-            equalities=_worst(equalities) / size,
-            limits=_worst(outside) / size,
-            complementarity=_worst(products) / terms,
-        )
+            costates[0] = slope[stages[0].nu :][: len(root)]
+        return replace(answer, residual=residual)
 
 
 def _settings(tolerance: float, iterations: int, seconds: float) -> CoreObject:
@@ -281,7 +221,7 @@ def _settings(tolerance: float, iterations: int, seconds: float) -> CoreObject:
     return settings
 
 
-def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits | None] | None) -> list[_Rows]:
+def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits | None] | None) -> list[StageRows]:
     stages, fixed = problem.stages, problem.initial_state is not None
     if limits is None or isinstance(limits, StageLimits):
         alike = limits or StageLimits()
@@ -297,7 +237,7 @@ def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits
     return found
 
 
-def _check(k: int, s: CheckedStage, limits: StageLimits) -> _Rows:
+def _check(k: int, s: CheckedStage, limits: StageLimits) -> StageRows:
     where = f"limits of stage {k}"
     if not isinstance(limits, StageLimits):
         raise ProblemError(f"{where}: {limits!r}, expected StageLimits(...) or None")
@@ -315,7 +255,7 @@ def _check(k: int, s: CheckedStage, limits: StageLimits) -> _Rows:
         return lower, upper
 
     x, u = pair("x_lower", "x_upper", s.nx), pair("u_lower", "u_upper", s.nu)
-    return _Rows(x, u, Cx, Cu, pair("lower", "upper", count))
+    return StageRows(x, u, Cx, Cu, pair("lower", "upper", count))
 
 
 def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
@@ -338,11 +278,3 @@ def _spread(where: str, value: ArrayLike, size: int) -> Array:
 
 def _cut(flat: Array, sizes: list[int]) -> list[Array]:
     return [part.copy() for part in np.split(flat, np.cumsum(sizes)[:-1])] if sizes else []
-
-
-def _largest(entries: Array) -> float:
-    return float(np.abs(entries).max(initial=0.0)) if not np.isnan(entries).any() else float("nan")
-
-
-def _worst(values: Sequence[float]) -> float:
-    return float(np.max(values))

@@ -54,7 +54,7 @@ class Rows(NamedTuple):
     """M z[places] + constant, multipliers y, and limits where they are no equalities."""
 
     kind: str
-    places: Array
+    places: np.ndarray
     M: Array
     constant: Array
     y: Array

@@ -141,10 +141,10 @@ class QP:
         settings.tolerance, settings.warm_start = max(settings.tolerance * share, LEAST_TOLERANCE), True
         self._set_start(answer)
         better = self._answer(self._core.solve(settings))
-        counts = {"iterations": answer.iterations + better.iterations, "seconds": answer.seconds + better.seconds}
-        if better.status == "solved" or better.residual.worst <= SLACK * tolerance:
-            return replace(better, status="solved", **counts)
-        return replace(answer, status="stalled", **counts)
+        served = better.status == "solved" or better.residual.worst <= SLACK * tolerance
+        found, status = (better, "solved") if served else (answer, "stalled")
+        iterations, seconds = answer.iterations + better.iterations, answer.seconds + better.seconds
+        return replace(found, status=status, iterations=iterations, seconds=seconds)
 
     def _set_stage(self, k: int) -> None:
         s, rows, root = self.problem.stages[k], self._limits[k], self.problem.initial_state

@@ -11,6 +11,7 @@ PROBLEMS = ("beam", "crane", "double_integrator_time", "robbins", "vanderpol")
 LOST = {  # ended early, and said so: what the search does in such units is still to be mended
     ("crane", ("cost",), 1e6),
     ("crane", ("variables",), 1e6),
+    ("crane", ("cost", "variables"), 1e6),
     ("double_integrator_time", ("cost", "variables"), 1e-6),
 }
 RELATIVE = ("stationarity", "dynamics", "equalities", "inequalities", "bounds", "complementarity")
@@ -37,6 +38,7 @@ def test_a_solution_is_one_in_any_units(stated, kinds, scale):
         assert solution.status in {"stalled", "not minimal"} and solution.advice
         return
     assert solution.status == "solved"
+    assert name != "beam" or solution.statistics.iterations <= 2 * first.statistics.iterations
     objective = solution.objective / (scale if "cost" in kinds else 1.0)
     assert objective == pytest.approx(first.objective, rel=1e-5)
     assert solution.measured.relative.worst <= SLACK * solution.tolerance

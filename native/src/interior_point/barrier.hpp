@@ -136,12 +136,13 @@ inline double quadratic_gain(const Program& program, const double* h, const doub
 }
 
 // Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
-// the two (Sec. 3.6).
-inline void push_inside(const Program& program, double push, int first, double* v) {
+// the two (Sec. 3.6); to the latter alone, which no units change, where that is at most `narrow`.
+inline void push_inside(const Program& program, double push, int first, double* v, double narrow = 0.0) {
     const auto margin = [&](const Bounds& b, const Bounds& other, int i) {
         const double alone = push * std::max(1.0, std::fabs(b.bound[i]));
         if (i >= other.size || other.there[i] == 0.0) return alone;
-        return std::min(alone, push * std::fabs(other.bound[i] - b.bound[i]));
+        const double between = std::fabs(other.bound[i] - b.bound[i]);
+        return between <= narrow ? push * between : std::min(alone, push * between);
     };
     const Bounds &lower = program.lower, &upper = program.upper;
     for (int i = first; i < lower.size; ++i)

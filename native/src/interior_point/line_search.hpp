@@ -108,7 +108,8 @@ private:
     // Trial points are compared with this one. Rows that hold within rounding are still off by something, which moves the
     // objective as large multipliers say: here, and at trial points that hold them as well, it is the Lagrangian that is compared.
     void refer() {
-        const double moved = point.within_rounding() ? weighed(point.r) : 0.0;
+        exact = point.within_rounding() && !rounded();
+        const double moved = exact ? weighed(point.r) : 0.0;
         acceptance.reference = {point.violation, point.barrier_objective() + moved, direction.slope() - moved};
     }
 
@@ -159,8 +160,7 @@ private:
 
     bool accept(double alpha) {
         const double violation = point.violation_of(r_trial);
-        const bool exact = !watchdog.on && point.within_rounding() && violation <= point.violation;
-        const double moved = exact ? weighed(r_trial) : 0.0;
+        const double moved = exact && !watchdog.on && violation <= point.violation ? weighed(r_trial) : 0.0;
         return acceptance.accept(alpha, violation, point.barrier_objective(trial, f_trial) + moved, taken.kind);
     }
 
@@ -223,6 +223,7 @@ private:
     double f_trial = 0.0;
     int given_up = 0;  // times that no step was found
     double restored = RESTORED;
+    bool exact = false;  // whether the search compares Lagrangians
     double *trial, *r_trial, *dv_corrected, *dy_corrected, *r_corrected;
 };
 

@@ -183,8 +183,9 @@ private:
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
-    static constexpr double CLEARLY = 0.1;            // of the tolerance: nothing is left to be done
-    static constexpr double LEAST_TOLERANCE = 1e-18;  // of the scaled problem
+    static constexpr double CLEARLY = 0.1;                 // of the tolerance: nothing is left to be done
+    static constexpr int PATIENCE = 15, MOST_ASKED = 300;  // iterations in which that is sought, and any
+    static constexpr double LEAST_TOLERANCE = 1e-18;       // of the scaled problem
     static constexpr double MUCH_STEEPER = 0.01,
                             STEEPER = 0.5;  // factors of scaling anew that matter during a solve, and after it
 
@@ -213,6 +214,7 @@ private:
     // about, the point is no worse for it, but nothing is proven of the problem.
     Status go_on() {
         scaled_anew = asks_judge = true;
+        asked = 0;
         interior_point.settings.tolerance =
             std::max(LEAST_TOLERANCE, interior_point.settings.tolerance *
                                           rescaling.run(interior_point.point, result, SLACK * tolerance));
@@ -230,8 +232,11 @@ private:
     bool confirmed() override {
         if (!asks_judge) return false;
         ask_judge();
-        return result.verdict.relative.worst() <= CLEARLY * tolerance;
+        return result.verdict.relative.worst() <= (++asked <= PATIENCE ? CLEARLY : 1.0) * tolerance;
     }
+
+    // That is asked of restoration elsewhere: here, whether to ask no longer.
+    bool good_enough() override { return asks_judge && asked > MOST_ASKED; }
 
     Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
 
@@ -307,6 +312,7 @@ private:
     double* start_place;
     double tolerance = 0.0;  // of the statement's conditions
     bool scaled_anew = false, asks_judge = false;
+    int asked = 0;  // the judge, since it was last said that a solution is none
 };
 
 }  // namespace trisweep

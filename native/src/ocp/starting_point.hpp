@@ -67,14 +67,18 @@ public:
     bool prepare(InteriorPoint& interior_point, bool scaled) {
         const Settings& settings = interior_point.settings;
         Iterate& point = interior_point.point;
-        const double push = settings.warm_start ? WARM_PUSH : settings.bound_push;
+        double push = settings.warm_start ? WARM_PUSH : settings.bound_push, narrow = 0.0;
         std::copy_n(v, program.size_v, point.v);
         program.set_bounds(low, high);
         push_inside(program, push, 0, point.v);
         if (!scaled && !scale(point)) return false;
+        if (program.convex && !settings.warm_start) {
+            push = CONVEX_PUSH, narrow = NARROW;
+            push_inside(program, push, 0, point.v, narrow);
+        }
         tolerance = settings.tolerance;
         scale_bounds();
-        if (!set_slacks(point, push)) return false;
+        if (!set_slacks(point, push, narrow)) return false;
         if (settings.warm_start) {
             const double smallest = settings.smallest_barrier();
             point.mu = std::clamp(take_multipliers(point), smallest, std::max(smallest, settings.initial_barrier));
@@ -92,6 +96,8 @@ public:
 
 private:
     static constexpr double WARM_PUSH = 1e-8;  // inside its bounds, of a warm start
+    // A convex quadratic program starts far from its bounds, as Mehrotra's does; what is further apart is as good as none.
+    static constexpr double CONVEX_PUSH = 0.3, NARROW = 1e7;
     static constexpr double LARGE_BOUND =
         1e-3;  // share of a bound that the tolerance refers to, if that is more than 1
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
@@ -131,13 +137,13 @@ private:
         program.set_bounds(scaled_low, scaled_high);
     }
 
-    bool set_slacks(Iterate& point, double push) {
+    bool set_slacks(Iterate& point, double push, double narrow) {
         const int count = program.horizon.size_c;
         double *slack = point.v + program.at_slack(), *r_c = point.r + program.at_nu();
         std::fill_n(slack, count, 0.0);
         if (!program.evaluate(point.v, point.f, point.r)) return false;
         std::copy_n(r_c, count, slack);
-        push_inside(program, push, program.at_slack(), point.v);
+        push_inside(program, push, program.at_slack(), point.v, narrow);
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
         return true;
     }

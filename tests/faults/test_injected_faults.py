@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from support.ocp_problems import swing_up
+from support.sanitizers import needs_own_memory
 
 # The calling convention of compiled functions (native/compiler/driver.py).
 Entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
@@ -214,6 +215,7 @@ print(failed)
 """
 
 
+@needs_own_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space")
 def test_memory_that_runs_out_in_building():
     run = subprocess.run([sys.executable, "-c", OUT_OF_MEMORY], capture_output=True, text=True)
@@ -221,6 +223,7 @@ def test_memory_that_runs_out_in_building():
     assert int(run.stdout) >= 2
 
 
+@needs_own_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space")
 @pytest.mark.parametrize("what", ["program", "many"])
 def test_memory_that_runs_out_in_building_all_of_it(what):

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.ocp_problems import rest_to_rest, to_a_goal
+from support.sanitizers import needs_own_memory
 from trisweep.dynamics import ModelBuilder
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Solutions
@@ -305,6 +306,7 @@ print((held() - before) * 4096, returned)
 """
 
 
+@needs_own_memory
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say what a process holds")
 def test_memory_grows_with_what_is_returned_alone():
     """Forty batches hold no more than the answers of a few: what is let go and what threads work with is used again."""

@@ -1,11 +1,9 @@
 """Other people's solvers in tests: their libraries cannot be loaded under the sanitizers."""
 
-import os
-
 import pytest
 from trisweep.problems.twins.ipopt import Ipopt
 
-SANITIZED = "TRISWEEP_SANITIZED" in os.environ
+from .sanitizers import SANITIZED
 
 needs_rivals = pytest.mark.skipif(SANITIZED, reason="the rivals' libraries cannot be loaded under the sanitizers")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from reprlib import repr as shortened
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ...errors import ProblemError
 from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.native_backend import NativeBackend
-from ..solve.settings import Settings
+from ..solve.settings import MOST_THREADS, Settings
 from .answers import Answers, answers_of
 from .rows import Rows, rows_of
 from .solutions import Solutions
@@ -52,8 +53,9 @@ def checked(solver: Solver, settings: Settings | None, threads: int | None) -> S
         raise ProblemError("solve_many: this solver's back end solves one by one, expected build(backend='native')")
     if not isinstance(settings, Settings):
         raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise ProblemError(f"solve_many: threads is {threads!r}, expected a whole number from 1 on, or None for all")
+    if threads is not None and (type(threads) is not int or not 1 <= threads <= MOST_THREADS):
+        expected = f"a whole number from 1 to {MOST_THREADS}, or None for all"
+        raise ProblemError(f"solve_many: threads is {shortened(threads)}, expected {expected}")
     return settings
 
 

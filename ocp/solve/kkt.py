@@ -24,6 +24,7 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import CONSTRAINTS, Kind
 
+LARGEST = 1e300  # of all numbers that are compared with others: beside what has outgrown it nothing is small
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
 SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
 NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
@@ -339,13 +340,14 @@ def _pressing(
 ) -> np.ndarray:
     """The product of multiplier and gap, relative to the cost; a value right on its limit is complementary."""
     gap, pressure = _gap(value, multiplier, lower, upper), np.abs(multiplier)
-    products = np.minimum(pressure * np.minimum(gap, size) / cost, gap / np.where(size > 0, size, np.inf))
+    beside_cost = pressure * np.minimum(gap, size) / cost if not cost > LARGEST else np.full(len(gap), np.inf)
+    products = np.minimum(beside_cost, np.where(size > LARGEST, np.inf, gap / np.where(size > 0, size, np.inf)))
     return np.where((pressure == 0) | (gap == 0), 0.0, products)
 
 
 def _share(error: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Nothing is off by nothing, whatever its size."""
-    return np.where(error == 0.0, 0.0, error / np.where(error == 0.0, 1.0, size))
+    """Nothing is off by nothing, whatever its size; what has outgrown all numbers excuses nothing."""
+    return np.where(error == 0.0, 0.0, np.where(size > LARGEST, np.inf, error / np.where(error == 0.0, 1.0, size)))
 
 
 def _largest_of(

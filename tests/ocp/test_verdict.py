@@ -77,3 +77,27 @@ def test_the_judge_takes_its_scales_from_the_answer():
     for name in ("stationarity", "equalities"):
         assert getattr(relative[0], name) == pytest.approx(getattr(relative[1], name), rel=1e-3)
         assert getattr(relative[0], name) > 1e-5
+
+
+def test_what_has_outgrown_all_numbers_excuses_nothing():
+    """A first state whose terms overflow: no error is small beside infinity."""
+    ocp = Problem(steps=8, step=0.25)
+    x, u = ocp.state("x", 2), ocp.control("u")
+    ocp.derivative(x=ca.vertcat(x[1], u))
+    ocp.minimize(u**2)
+    ocp.start("x")
+    ocp.constrain("push", u, lower=-1, upper=1)
+    ocp.constrain("end", x, equals=[1, 0], at="end")
+    solver = ocp.build()
+    near = solver.solve(start={"x": [0.9, 0.0]})
+    assert near.solved
+    for first in (1e308, -1e308):
+        solution = solver.solve(near, near, {"x": first})
+        assert not solution.solved
+        for measured in (
+            solver.backend.judge(solution.point, solution.limit_vectors),
+            solver.plain_conditions.measure(solution.point, solution.limit_vectors),
+        ):
+            assert not measured.relative.worst < 1.0
+        many = solver.solve_many(near, near, {"x": [[first, first]]}, progress=False)
+        assert not many.solved.any()

@@ -122,10 +122,9 @@ public:
         subtract_children(z, y);
         measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
-            const double size = slope_size[i] + std::fabs(w[i]), error = fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]);
-            raise(verdict.residual.stationarity, error);
-            if (!(error <= verdict.relative.stationarity * size))
-                note(error, std::max(size, costless ? 1.0 : least_cost / reach[i]), verdict, &Conditions::stationarity);
+            const double size = slope_size[i] + std::fabs(w[i]);
+            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), std::max(size, costless ? 1.0 : least_cost / reach[i]),
+                 verdict, &Conditions::stationarity);
             note(outside(z[i], z_low[i], z_high[i]), reach[i], verdict, &Conditions::bounds);
             complement(z[i], w[i], z_low[i], z_high[i], reach[i], verdict);
         }
@@ -145,6 +144,7 @@ public:
     }
 
 private:
+    static constexpr double LARGEST = 1e300;  // of all numbers that are compared with others
     static constexpr double SMALL = 1e-4;
     static constexpr double NOTICED = 1e-2;  // share of the largest |z| of all that a row, with the terms inside, feels
     static constexpr double ROUNDED = 1e-5;  // of |f|: the tolerance of that is rounding
@@ -371,11 +371,14 @@ private:
         if (!(value <= most)) most = std::isnan(most) ? most : value;
     }
 
+    // Beside what has outgrown all numbers nothing is small.
+    static double share(double part, double whole) { return whole > LARGEST ? INFINITY : part / whole; }
+
     // Nothing is off by nothing, whatever its size.
     static void note(double error, double size, Verdict& verdict, double Conditions::* part) {
         raise(verdict.residual.*part, error);
         double& most = verdict.relative.*part;
-        if (!(error <= most * size)) raise(most, error == 0.0 ? 0.0 : error / size);
+        if (!(error <= most * std::min(size, LARGEST))) raise(most, error == 0.0 ? 0.0 : share(error, size));
     }
 
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value
@@ -388,8 +391,8 @@ private:
         const double far =
             std::min(gap, size);  // a limit that is further away than the value is large, or that is not there
         double& most = verdict.relative.complementarity;
-        if (!(std::fabs(multiplier) * far <= most * cost))
-            raise(most, std::min(std::fabs(multiplier) * far / cost, gap / size));
+        const double pressed = std::fabs(multiplier) * far;
+        if (!(pressed <= most * std::min(cost, LARGEST))) raise(most, std::min(share(pressed, cost), share(gap, size)));
     }
 
     Structure structure;

@@ -6,6 +6,7 @@ import json
 import casadi as ca
 import numpy as np
 import pytest
+from support.ocp_problems import not_finite
 from trisweep.ocp import Free, Problem, ProblemError, Settings, Solution
 from trisweep.ocp.solve.nonlinear_program import assemble
 from trisweep.ocp.statement.terms import Kind
@@ -264,40 +265,6 @@ def test_an_early_stop_names_what_does_not_hold_yet(solver):
             at = c.stages.tolist().index(violation.stage), violation.row
             outside = max(c.lower[at] - c.values[at], c.values[at] - c.upper[at])
             assert outside == pytest.approx(violation.amount)
-
-
-def not_finite(where, what):
-    """A term that is not finite: its value where c < 0, its gradient or its curvature where x = 0."""
-    ocp = Problem(steps=10, step=0.1)
-    x, v, u = ocp.state("x"), ocp.state("v"), ocp.control("u", 2)
-    c = ocp.parameter("c", per_stage=True)
-    bad = {"value": ca.log(c) * x, "gradient": ca.sqrt(x), "curvature": x**1.5}[what]
-    ocp.derivative(x=v, v=u[1] + (bad if where == "dynamics of v" else 0))
-    ocp.minimize(ca.sumsqr(u))
-    ocp.minimize(v**2 + (bad if where == "the second cost" else 0), name="the second cost")
-    ocp.constrain("start", ca.vertcat(x, v), equals=[1, 1], at="start")
-    ocp.constrain(
-        "corridor", ca.vertcat(v, x + (bad if where == "corridor" else 0)), lower=-9, upper=9, at=slice(7, 10)
-    )
-    return ocp
-
-
-@pytest.mark.parametrize("what", ["value", "gradient", "curvature"])
-@pytest.mark.parametrize("where", ["dynamics of v", "the second cost", "corridor"])
-def test_what_is_not_finite_is_named_with_its_stage(where, what):
-    solver = not_finite(where, what).build()
-    c, guess = np.ones(11), np.ones((11, 1))
-    if what == "value":
-        c[7] = -1.0
-    else:
-        guess[7] = 0.0
-    solution = solver.solve({"x": guess}, c=c)
-    assert solution.status == "not finite"
-    row = 1 if where == "corridor" else 0
-    fault = solution.fault
-    assert (fault.name, fault.stage, fault.row, fault.what) == (where, 7, row, what)
-    assert f"'{where}' row {row} at stage 7" in str(solution) and "not defined" in solution.advice
-    assert solver.solve({"x": np.ones((11, 1))}, c=np.ones(11)).solved
 
 
 # --- files and pictures

@@ -102,3 +102,19 @@ def out_of_reach():
     ocp.constrain("far away", x[0], lower=5, at="end")
     ocp.constrain("weak push", u, lower=-0.1, upper=0.1)
     return ocp
+
+
+def not_finite(where, what):
+    """A term that is not finite: its value where c < 0, its gradient or its curvature where x = 0."""
+    ocp = Problem(steps=10, step=0.1)
+    x, v, u = ocp.state("x"), ocp.state("v"), ocp.control("u", 2)
+    c = ocp.parameter("c", per_stage=True)
+    bad = {"value": ca.log(c) * x, "gradient": ca.sqrt(x), "curvature": x**1.5}[what]
+    ocp.derivative(x=v, v=u[1] + (bad if where == "dynamics of v" else 0))
+    ocp.minimize(ca.sumsqr(u))
+    ocp.minimize(v**2 + (bad if where == "the second cost" else 0), name="the second cost")
+    ocp.constrain("start", ca.vertcat(x, v), equals=[1, 1], at="start")
+    ocp.constrain(
+        "corridor", ca.vertcat(v, x + (bad if where == "corridor" else 0)), lower=-9, upper=9, at=slice(7, 10)
+    )
+    return ocp

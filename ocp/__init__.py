@@ -12,6 +12,7 @@ from .answer.solution import Solution
 from .solve.settings import Settings
 from .solve.solver import Solver
 from .statement.problem import Problem
+from .statement.soft import Soft
 from .statement.variables import Free
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "Problem",
     "ProblemError",
     "Settings",
+    "Soft",
     "Solution",
     "Solutions",
     "Solver",

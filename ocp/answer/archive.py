@@ -23,9 +23,9 @@ from .solution import Solution
 from .statistics import Statistics
 from .status import Status
 
-FORM = Form("trisweep solution", "a solution", 6, "Solution.save", 2**31, packed=True)
+FORM = Form("trisweep solution", "a solution", 7, "Solution.save", 2**31, packed=True)
 POINT = ("z", "y", "w", "shared_parameters", "stage_parameters")
-LIMITS = ("z_lower", "z_upper", "y_lower", "y_upper", "y_target")
+LIMITS = ("z_lower", "z_upper", "y_lower", "y_upper", "y_target", "y_price", "y_growth")
 MEASURED = ("rows", "stationarity", "outside_rows", "outside_bounds", "complementarity")
 MOST_VALUES = 10**8  # of all constraints together
 
@@ -63,7 +63,7 @@ def _shapes(header: dict[str, Any], unpacked: int) -> dict[str, tuple[int, ...]]
     shapes: dict[str, tuple[int, ...]] = {"z": (size_z,), "y": (size_y,), "w": (size_z,)}
     shapes |= {"shared_parameters": (layout.size_shared,), "stage_parameters": (layout.size_stage,)}
     shapes |= {"z_lower": (size_z,), "z_upper": (size_z,)}
-    shapes |= {"y_lower": (size_y,), "y_upper": (size_y,), "y_target": (size_y,)}
+    shapes |= dict.fromkeys(("y_lower", "y_upper", "y_target", "y_price", "y_growth"), (size_y,))
     shapes |= {"measured_rows": (size_y,), "measured_stationarity": (size_z,), "measured_outside_rows": (size_y,)}
     shapes |= {"measured_outside_bounds": (size_z,), "measured_complementarity": (loose.stop - loose.start + size_z,)}
     return shapes | {f"gains_{i}": (phase.steps, phase.nu, phase.nx) for i, phase in enumerate(layout.phases)}

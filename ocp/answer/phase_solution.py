@@ -18,7 +18,7 @@ class ConstraintValues:
 
     An equality has the number that it was to equal as both limits; where that is an expression of states or controls,
     its value is what is left, with limits 0. A multiplier is positive where a row presses on its upper limit, negative
-    on its lower one.
+    on its lower one. linear, quadratic: the prices of soft limits; infinite and 0 where they are hard.
     """
 
     stages: np.ndarray
@@ -26,6 +26,20 @@ class ConstraintValues:
     lower: np.ndarray
     upper: np.ndarray
     multipliers: np.ndarray
+    linear: np.ndarray
+    quadratic: np.ndarray
+
+    @property
+    def excess(self) -> np.ndarray:
+        """What is beyond soft limits (n, rows)."""
+        beyond = np.maximum(np.maximum(self.lower - self.values, self.values - self.upper), 0.0)
+        return np.where(np.isfinite(self.linear), beyond, 0.0)
+
+    @property
+    def price(self) -> np.ndarray:
+        """What the excess costs (n, rows), a part of the objective."""
+        linear = np.where(np.isfinite(self.linear), self.linear, 0.0)
+        return (linear + 0.5 * self.quadratic * self.excess) * self.excess
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,9 +119,12 @@ class PhaseSolution:
         """The limits of every state and control by its name, seen as a constraint on its coordinates."""
         vectors = (self.point.z, self.limit_vectors.z_lower, self.limit_vectors.z_upper, self.point.w)
         parts = [self.phase.coordinates(vector) for vector in vectors]
-        return {
-            name: ConstraintValues(np.arange(len(parts[0][name])), *(part[name] for part in parts)) for name in parts[0]
-        }
+        found = {}
+        for name, values in parts[0].items():
+            lower, upper, multipliers = (part[name] for part in parts[1:])
+            hard, none = np.full(values.shape, np.inf), np.zeros(values.shape)
+            found[name] = ConstraintValues(np.arange(len(values)), values, lower, upper, multipliers, hard, none)
+        return found
 
     @cached_property
     def parameters(self) -> dict[str, np.ndarray]:
@@ -118,7 +135,7 @@ class PhaseSolution:
         parts = [rows for rows in self.layout.constraints if rows.name == name and rows.phase == self.index]
         stages = sorted({stage for rows in parts for stage in range(*rows.stages)})
         shape = len(stages), 1 + max(row for rows in parts for row in rows.rows)
-        found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(4)))
+        found = ConstraintValues(np.array(stages), *(np.zeros(shape) for _ in range(6)))
         for rows in parts:
             where = np.ix_([stages.index(stage) for stage in range(*rows.stages)], rows.rows)
             target = self.limit_vectors.y_target[rows.places]
@@ -126,4 +143,6 @@ class PhaseSolution:
             found.lower[where] = self.limit_vectors.y_lower[rows.places] + target
             found.upper[where] = self.limit_vectors.y_upper[rows.places] + target
             found.multipliers[where] = self.point.y[rows.places]
+            found.linear[where] = self.limit_vectors.y_price[rows.places]
+            found.quadratic[where] = self.limit_vectors.y_growth[rows.places]
         return found

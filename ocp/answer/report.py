@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .diagnosis import violations
 from .iteration import Iteration
 
 if TYPE_CHECKING:
     from .solution import Solution
 
+NOTHING = 1e-7  # of a soft limit's excess
 SHOWN = 3  # constraints at fault named in the verdict
 HEADINGS = {
     "iter": 4, "objective": 13, "violat.": 7, "dual": 7, "compl.": 7, "mu": 7, "|step|": 7, "regul.": 7, "alpha": 7,
@@ -30,6 +33,7 @@ def report(solution: Solution) -> str:
         f"  residuals    stationarity {residual.stationarity:.1e}, constraints {primal:.1e}, "
         f"complementarity {residual.complementarity:.1e}",
         *_constraint_lines(solution),
+        *_soft_lines(solution),
     ]
     if solution.fault:
         lines.append(f"  not finite   {solution.fault}")
@@ -48,6 +52,18 @@ def _constraint_lines(solution: Solution) -> list[str]:
     measured = solution.measured
     every = violations(solution.layout, measured.outside_rows, measured.outside_bounds)
     return [f"  worst        {every[0]}"] if every else []
+
+
+def _soft_lines(solution: Solution) -> list[str]:
+    """Where soft limits were given up, the worst of each constraint."""
+    found = []
+    for phase in solution.phases.values():
+        for name, values in phase.constraints.items():
+            if values.price.any() and values.excess.max() > NOTHING:
+                k, row = np.unravel_index(np.argmax(values.excess), values.excess.shape)
+                found.append(f"'{name}' row {row} at stage {values.stages[k]} by {values.excess[k, row]:.2g}, price "
+                             f"{values.price.sum():.2g} in all")  # fmt: skip
+    return [f"  given up     {', '.join(found[:SHOWN])}"] if found else []
 
 
 class LiveTable:

@@ -49,6 +49,12 @@ class CasadiBackend:
             )
         if name == "fatrop" and transcription.fixed:
             raise ProblemError("build: the backend 'fatrop' takes no start(...), constrain states at the start instead")
+        for block in transcription.blocks:
+            for term in block.of(Kind.INEQUALITY):
+                if term.price is not None:
+                    raise ProblemError(
+                        f"build: the backend '{name}' has no soft limits, but '{term.name}' has; expected 'native'"
+                    )
         from .nonlinear_program import assemble  # late: every solver knows this back end's name, few are built on it
 
         self.name, self.transcription = name, transcription

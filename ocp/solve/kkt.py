@@ -118,10 +118,12 @@ def measured_at(
 ) -> Measured:
     """What follows from the sums at a point. relative: as a judge has it."""
     g = sums.rows
+    above, below = _beside_price(g, point.y, limits)
     with np.errstate(invalid="ignore"):
         stationarity = np.abs(sums.slope + point.w)
         stationarity[transcription.fixed_z] = 0.0  # what is given has no condition to meet
         outside_g = _outside(g, limits.y_lower, limits.y_upper)
+        outside_g[limits.soft] = 0.0
         outside_z = _outside(point.z, limits.z_lower, limits.z_upper)
         loose = layout.kind(Kind.INEQUALITY)
         gaps = np.concatenate([
@@ -130,7 +132,10 @@ def measured_at(
         ])  # fmt: skip
         # the distance counts as 1 at most, also where there is no limit
         complementarity = np.abs(np.concatenate([point.y[loose], point.w])) * np.minimum(gaps, 1.0)
-    residual = _largest_of(layout, stationarity, outside_g, outside_z, complementarity)
+        soft = limits.soft - loose.start
+        complementarity[soft] = np.maximum(complementarity[soft], below * np.minimum(limits.excess(g), 1.0))
+    slopes = np.concatenate([stationarity, above])
+    residual = _largest_of(layout, slopes, outside_g, outside_z, complementarity)
     return Measured(sums.objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative)
 
 
@@ -156,6 +161,7 @@ class Conditions:
         """The conditions at a point, also relative to the terms; NaN where a function is not finite."""
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             sums = self.sums(point)
+            sums = sums._replace(objective=sums.objective + limits.cost(limits.excess(sums.rows)))
             relative = self._relative(point, limits, sums)
             return measured_at(self.transcription, self.layout, point, limits, sums, relative)
 
@@ -197,9 +203,10 @@ class Conditions:
 
     def _relative(self, point: Point, limits: LimitVectors, sums: Sums) -> Residual:
         largest, reach, size_z = self._reaches(point.z)
-        sizes = self._measure_sizes(point, sums, size_z, reach, largest)
+        sizes = self._measure_sizes(point, sums, size_z, reach, largest, limits)
         g, y, w = sums.rows, point.y, point.w
         error = _outside(g, limits.y_lower, limits.y_upper)
+        error[limits.soft] = 0.0
         loose, tight = self.layout.kind(Kind.INEQUALITY), slice(self.layout.kind(Kind.INEQUALITY).start)
         allowed = np.full(len(g), np.inf)
         pressing = (y != 0.0) & (error != 0.0)
@@ -213,8 +220,16 @@ class Conditions:
             _pressing(g[loose], y[loose], limits.y_lower[loose], limits.y_upper[loose], size_g[loose], sizes.cost),
             _pressing(point.z, w, limits.z_lower, limits.z_upper, reach, sizes.cost),
         ])  # fmt: skip
+        excess, (above, below) = limits.excess(g), _beside_price(g, y, limits)
+        price, soft = limits.price(excess), limits.soft - loose.start
+        left = np.minimum(below * excess / sizes.cost, excess / np.where(excess > 0, size_g[limits.soft], 1.0))
+        left = np.where(below * excess == 0, 0.0, np.minimum(left, below / np.where(price > 0, price, 1.0)))
+        products[soft] = np.maximum(products[soft], left)
+        slopes = np.concatenate(
+            [_share(slope, sizes.slopes), _share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
+        )
         return _largest_of(
-            self.layout, _share(slope, sizes.slopes), _share(error, size_g),
+            self.layout, slopes, _share(error, size_g),
             _share(_outside(point.z, limits.z_lower, limits.z_upper), reach), products,
         )  # fmt: skip
 
@@ -228,7 +243,13 @@ class Conditions:
         return most[variables], np.maximum(most[variables], SMALL * np.abs(z).max(initial=1.0)), size
 
     def _measure_sizes(
-        self, point: Point, sums: Sums, size_z: np.ndarray, reach: np.ndarray, largest: np.ndarray
+        self,
+        point: Point,
+        sums: Sums,
+        size_z: np.ndarray,
+        reach: np.ndarray,
+        largest: np.ndarray,
+        limits: LimitVectors,
     ) -> Sizes:
         size_g, reach_g, size_slope = np.zeros(self.layout.size_y), np.zeros(self.layout.size_y), np.abs(point.w)
         cost, size, costless, later = 0.0, 0.0, True, slice(len(self.x_places))
@@ -258,6 +279,10 @@ class Conditions:
             matters[run] = np.minimum(matters[run], with_row.min(axis=2, initial=np.inf).ravel())
             entries = x_of_row[self.places[i][:, :entered]].ravel()
             matters[entries] = np.minimum(matters[entries], size_rows[:, :entered].ravel())
+        excess = limits.excess(sums.rows)
+        cost += float(np.sum(limits.price(excess) * excess))
+        size += limits.cost(excess)
+        costless &= not np.any(limits.price(excess) * excess > 0)
         size_g[later] += size_z[self.x_places]
         reach_g[later] += felt[self.x_places]
         size_slope[self.x_places] += np.abs(point.y[later])
@@ -343,6 +368,14 @@ def _pressing(
     beside_cost = pressure * np.minimum(gap, size) / cost if not cost > LARGEST else np.full(len(gap), np.inf)
     products = np.minimum(beside_cost, np.where(size > LARGEST, np.inf, gap / np.where(size > 0, size, np.inf)))
     return np.where((pressure == 0) | (gap == 0), 0.0, products)
+
+
+def _beside_price(g: np.ndarray, y: np.ndarray, limits: LimitVectors) -> tuple[np.ndarray, np.ndarray]:
+    """Of the rows with soft limits: by how much a multiplier is above the price there, and below it."""
+    soft, excess = limits.soft, limits.excess(g)
+    outward = np.where(g[soft] > limits.y_upper[soft], y[soft], -y[soft])
+    pressure, price = np.where(excess > 0, outward, np.abs(y[soft])), limits.price(excess)
+    return np.maximum(pressure - price, 0.0), np.maximum(price - pressure, 0.0)
 
 
 def _share(error: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
-from ..stages.limit_vectors import LimitVectors
+from ..stages.limit_vectors import LimitVectors, StatedLimits
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
@@ -36,6 +36,7 @@ class NativeBackend:
 
     def __init__(self, transcription: Transcription, layout: Layout, hessian: str, code: Code | None = None):
         self.transcription, self.layout = transcription, layout
+        self._stated = StatedLimits(transcription, layout)
         if code is None:
             functions = [stage_functions(transcription, block, hessian) for block in transcription.blocks]
             moved = [transcription.recentring(phase) for phase in transcription.phases]
@@ -136,6 +137,9 @@ class NativeBackend:
         made.recentrings = self._core_recentrings()
         made.fixed = transcription.fixed
         made.variables, made.turns = self.layout.variables.tolist(), self.layout.turns
+        price, growth = self._stated.prices
+        if np.isfinite(price).any():
+            made.price, made.price_growth = price.tolist(), growth.tolist()
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
 

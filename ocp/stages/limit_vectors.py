@@ -10,6 +10,7 @@ import numpy as np
 from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement.limits import Limits
+from ..statement.soft import Price
 from ..statement.terms import Kind
 from ..statement.variables import Control, State
 from .layout import Layout, PhaseLayout, block_places
@@ -22,6 +23,7 @@ class LimitVectors:
     """Limits of the variables along z and of the rows along y (`layout`), infinite where there is none.
 
     y_target: what an equality was said to equal; its row is what is left of it, with limits 0.
+    y_price, y_growth: of what is beyond soft limits, linear and quadratic; infinite and 0 where they are hard.
     """
 
     z_lower: np.ndarray
@@ -29,6 +31,26 @@ class LimitVectors:
     y_lower: np.ndarray
     y_upper: np.ndarray
     y_target: np.ndarray
+    y_price: np.ndarray
+    y_growth: np.ndarray
+
+    @property
+    def soft(self) -> np.ndarray:
+        """The rows with soft limits."""
+        return np.flatnonzero(np.isfinite(self.y_price))
+
+    def excess(self, rows: np.ndarray) -> np.ndarray:
+        """Of the rows with soft limits, whose values are among those along y: what is beyond."""
+        soft = self.soft
+        return np.maximum(np.maximum(self.y_lower[soft] - rows[soft], rows[soft] - self.y_upper[soft]), 0.0)
+
+    def price(self, excess: np.ndarray) -> np.ndarray:
+        """Of these rows, for one more beyond."""
+        return self.y_price[self.soft] + self.y_growth[self.soft] * excess
+
+    def cost(self, excess: np.ndarray) -> float:
+        """Of what is beyond, all together."""
+        return float(0.5 * np.sum((self.y_price[self.soft] + self.price(excess)) * excess))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +66,7 @@ class LimitedRows:
     places: np.ndarray
     limits: Limits
     names: tuple[str, ...]
+    price: Price | None = None
 
     @cached_property
     def function(self) -> ca.Function:
@@ -81,6 +104,12 @@ class StatedLimits:
         self._lower = np.concatenate([np.full(layout.size_z, -np.inf), np.zeros(layout.size_y)])
         self._upper = np.concatenate([np.full(layout.size_z, np.inf), np.zeros(layout.size_y)])
         self._target = np.zeros(layout.size_z + layout.size_y)
+        self._inequalities = layout.kind(Kind.INEQUALITY)
+        self._price, self._growth = np.full(layout.size_y, np.inf), np.zeros(layout.size_y)
+        for rows in _of_constraints(transcription, layout, Kind.INEQUALITY):
+            if rows.price is not None:
+                self._price[rows.places - layout.size_z] = rows.price.linear
+                self._growth[rows.places - layout.size_z] = rows.price.quadratic
         self._parametric = []
         limits = [*_of_variables(transcription, layout), *_of_constraints(transcription, layout, Kind.INEQUALITY)]
         for rows in limits:
@@ -93,6 +122,11 @@ class StatedLimits:
             if rows.limits.parametric:
                 self._parametric_targets.append(rows)
         self._constant = self._cut(self._lower, self._upper, self._target)
+
+    @property
+    def prices(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the inequalities, linear and quadratic; infinite and 0 where they are hard."""
+        return self._price[self._inequalities], self._growth[self._inequalities]
 
     @property
     def parametric(self) -> bool:
@@ -125,7 +159,8 @@ class StatedLimits:
     def _cut(self, lower: np.ndarray, upper: np.ndarray, target: np.ndarray) -> LimitVectors:
         z, y = slice(None, self._size_z), slice(self._size_z, None)
         lower[..., self._pinned], upper[..., self._pinned] = -np.inf, np.inf
-        return LimitVectors(lower[..., z], upper[..., z], lower[..., y], upper[..., y], target[y])
+        sides = lower[..., z], upper[..., z], lower[..., y], upper[..., y]
+        return LimitVectors(*sides, target[y], self._price, self._growth)
 
 
 def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
@@ -149,6 +184,7 @@ def _of_constraints(transcription: Transcription, layout: Layout, kind: Kind) ->
         at = block.count(Kind.DYNAMICS) + (block.count(Kind.EQUALITY) if kind is Kind.INEQUALITY else 0)
         for term in block.of(kind):
             here = places[:, at : at + term.rows]
-            found.append(LimitedRows(f"'{term.name}'", block.phase, place, stages, here, term.limits, term.names))
+            name, limits = f"'{term.name}'", term.limits
+            found.append(LimitedRows(name, block.phase, place, stages, here, limits, term.names, term.price))
             at += term.rows
     return found

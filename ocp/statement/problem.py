@@ -30,6 +30,7 @@ from .integrators import METHODS
 from .limits import Limits, checked_limits, constant_limits, coordinate_limits
 from .manifold import Manifold
 from .named_stages import Stages, named_stages
+from .soft import Soft, checked_price
 from .terms import Kind, Link, Term, term
 from .variables import (
     Control,
@@ -116,6 +117,7 @@ class Problem:
         upper: ArrayLike | ca.SX | None = None,
         on: Model | None = None,
         names: Sequence[str] | None = None,
+        soft: ArrayLike | Soft | None = None,
     ) -> ca.SX:
         """A state (size,), 1 if not said, with limits on every stage, numbers or expressions of parameters; returns its
         symbol.
@@ -124,15 +126,19 @@ class Problem:
         quaternions or (cos, sin) pairs there: the solver turns these and never leaves the unit sphere, the state's
         derivative is a velocity (nv,), and `constrain(..., q, equals=q0)` compares in nv rows.
         names: what messages call its coordinates; without, those of the robot's joints where it is `on` one.
+        soft: the price of what is beyond the limits, as in `constrain`, where they are "soft limits of ...".
         """
         self._check_name("state", name)
         manifold = self._manifold(name, size, on)
-        entries = self._limits(f"state '{name}'", manifold.size, lower, upper)
+        if soft is not None and manifold.units:
+            raise ProblemError(f"state '{name}': soft is given, but it has turns, expected hard limits or constrain")
+        hard = (lower, upper) if soft is None else (None, None)
+        entries = self._limits(f"state '{name}'", manifold.size, *hard)
         names = on.velocity_names if names is None and on is not None else names
         called = checked_names(f"state '{name}'", names, manifold.dimension)
         limits = coordinate_limits(f"state '{name}'", manifold, entries)
         self.states.append(new_state(name, manifold, limits, on, called))
-        return self.states[-1].value
+        return self._softened(name, self.states[-1].value, lower, upper, soft)
 
     def control(
         self,
@@ -141,16 +147,19 @@ class Problem:
         lower: ArrayLike | ca.SX | None = None,
         upper: ArrayLike | ca.SX | None = None,
         names: Sequence[str] | None = None,
+        soft: ArrayLike | Soft | None = None,
     ) -> ca.SX:
         """A control (size,) with limits on every step, numbers or expressions of parameters; returns its symbol.
-        names: what messages call its entries.
+
+        names: what messages call its entries. soft: as of a state.
         """
         self._check_name("control", name)
         size = _checked_size("control", name, size)
-        limits = self._limits(f"control '{name}'", size, lower, upper)
+        hard = (lower, upper) if soft is None else (None, None)
+        limits = self._limits(f"control '{name}'", size, *hard)
         called = checked_names(f"control '{name}'", names, size)
         self.controls.append(Control(name, ca.SX.sym(name, size), limits, called))
-        return self.controls[-1].symbol
+        return self._softened(name, self.controls[-1].symbol, lower, upper, soft)
 
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
         """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
@@ -241,12 +250,15 @@ class Problem:
         upper: ArrayLike | ca.SX | None = None,
         at: Stages = "all",
         names: Sequence[str] | None = None,
+        soft: ArrayLike | Soft | None = None,
     ) -> None:
         """Demand `expression == equals`, or lower <= expression <= upper, on the stages that `at` names.
 
         at: "all" (every stage on which the expression makes sense), "start", "end", "steps", an index, a list of
         indices or a slice. lower, upper: numbers, or expressions of parameters. names: what messages call its rows;
         without, the names of the entries of states and controls that they are.
+        soft: what is beyond the limits costs this, for one of it, in place of being forbidden; or a `Soft`. The slack
+        is the solver's own. `solution.constraints[name].excess` says how much and where, `.price` what it costs.
         """
         self._check_open("constrain")
         if not isinstance(name, str):
@@ -266,6 +278,8 @@ class Problem:
         stages = self._stages(name, expression, at)
         called = checked_names(f"constrain: '{name}'", names, rows) or self._called(expression)
         if equals is not None:
+            if soft is not None:
+                raise ProblemError(f"constrain: '{name}' has equals and soft, expected a cost, or lower and/or upper")
             target = self.expression(name, equals)
             for state in self.states:
                 if state.manifold.units and same(expression, state.value) and target.numel() == rows:
@@ -285,6 +299,13 @@ class Problem:
             self.terms.append(term(name, Kind.EQUALITY, left, stages, limits, names=called))
             return
         limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
+        if soft is not None:
+            if limits.fixed.any():
+                raise ProblemError(f"constrain: '{name}' is soft, but row {np.argmax(limits.fixed)} has lower = upper, "
+                                   "expected a cost, or limits that differ")  # fmt: skip
+            price = checked_price(f"constrain: '{name}'", rows, soft)
+            self.terms.append(term(name, Kind.INEQUALITY, expression, stages, limits, None, called, price))
+            return
         at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
         if at_fixed:
             left = expression[at_fixed] - limits.lower[at_fixed]
@@ -298,6 +319,12 @@ class Problem:
         known = {entry.element_hash(): name for v in variables for entry, name in zip(ca.vertsplit(v.symbol), v.names)}
         found = tuple(known.get(row.element_hash(), "") for row in ca.vertsplit(expression)) if known else ()
         return found if any(found) else ()
+
+    def _softened(self, name: str, value: ca.SX, lower: Any, upper: Any, soft: Any) -> ca.SX:
+        """A variable's value, its soft limits stated as a constraint."""
+        if soft is not None:
+            self.constrain(f"soft limits of {name}", value, lower=lower, upper=upper, soft=soft)
+        return value
 
     def reach(
         self,

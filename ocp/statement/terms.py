@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from .limits import Limits, zero_limits
+from .soft import Price
 from .variables import Control
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Term:
     """A named expression on some stages, sorted, and what it is for. limits: of an inequality; of an equality what it
     was said to equal, which the expression has subtracted already, or zero where that is no matter of parameters.
 
-    stated_rows: the indices of its rows in the constraint as it was stated. names: of those rows, or none.
+    stated_rows: the indices of its rows in the constraint as it was stated. names: of those rows, or none. price: of
+    what is beyond soft limits.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Term:
     limits: Limits
     stated_rows: tuple[int, ...]
     names: tuple[str, ...] = ()
+    price: Price | None = None
 
     @property
     def rows(self) -> int:
@@ -64,12 +67,14 @@ def term(
     limits: Limits | None = None,
     stated_rows: list[int] | None = None,
     names: tuple[str, ...] = (),
+    price: Price | None = None,
 ) -> Term:
     """A term; where nothing is said of its rows, they are all zero and all that was stated. names: of all rows."""
     size = expression.numel()
     rows = range(size) if stated_rows is None else stated_rows
     named = tuple(names[row] for row in rows) if names else ()
-    return Term(name, kind, expression, stages, zero_limits(size) if limits is None else limits, tuple(rows), named)
+    stated = zero_limits(size) if limits is None else limits
+    return Term(name, kind, expression, stages, stated, tuple(rows), named, price)
 
 
 @dataclass(frozen=True, eq=False)

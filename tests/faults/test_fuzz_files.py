@@ -115,7 +115,7 @@ def test_nothing_is_unpacked_before_its_size_fits(saved, tmp_path, monkeypatch):
 def test_another_version_is_named(saved, tmp_path):
     header = header_of(saved[1]) | {"version": 99}
     (tmp_path / "later.npz").write_bytes(forged(saved[1], header))
-    with pytest.raises(ProblemError, match="has version 99, expected 6"):
+    with pytest.raises(ProblemError, match="has version 99, expected 7"):
         Solution.load(tmp_path / "later.npz")
 
 

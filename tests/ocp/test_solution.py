@@ -313,7 +313,7 @@ def test_other_files_get_a_sentence(solution, tmp_path):
     arrays = dict(np.load(whole))
     header = json.loads(arrays["header"].tobytes())
     np.savez(newer, **arrays | {"header": np.array(json.dumps(header | {"version": 99}))})
-    with pytest.raises(ProblemError, match="has version 99, expected 6"):
+    with pytest.raises(ProblemError, match="has version 99, expected 7"):
         Solution.load(newer)
     np.savez(short, **arrays | {"z": arrays["z"][:-1]})
     with pytest.raises(ProblemError, match="is damaged"):

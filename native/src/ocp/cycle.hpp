@@ -57,6 +57,8 @@ public:
             const int count = horizon.inequality_count[k];
             if (count != horizon.inequality_count[k + 1]) continue;
             copy_along(program.at_slack() + horizon.at_c[k], program.at_slack() + horizon.at_c[k + 1], count);
+            for (const int at : {program.at_over(), program.at_under()})
+                if (program.size_e) copy_along(at + horizon.at_c[k], at + horizon.at_c[k + 1], count);
             std::copy_n(point.y + program.at_nu() + horizon.at_c[k + 1], count,
                         point.y + program.at_nu() + horizon.at_c[k]);
         }

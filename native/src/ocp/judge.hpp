@@ -4,6 +4,7 @@
 //     minimise f(z)   with   l <= g(z) <= h : y   and   zl <= z <= zh : w        (vectors as in `Result`)
 //     stationarity    f'(z) + g'(z)' y + w = 0                 H = f'' + y g''
 //     complementarity y, w > 0 only on an upper limit, < 0 only on a lower one
+// What is beyond soft limits costs its price: y is that there, and no more on either side of it.
 //
 // Each is measured relative to the terms that are summed there, at the point itself, so that no change of units (of the
 // cost, of a variable, of a row) changes the verdict:
@@ -104,6 +105,7 @@ public:
     // By how much a row, or a value of z, is off; of the rows, as measured last.
     double error_of_row(std::size_t i) const {
         if (i < at_inequality[0]) return std::fabs(g[i]);
+        if (is_soft(i - at_inequality[0])) return 0.0;
         return outside(g[i], c_low[i - at_inequality[0]], c_high[i - at_inequality[0]]);
     }
     double error_of_bound(std::size_t i, double value) const { return outside(value, z_low[i], z_high[i]); }
@@ -120,6 +122,7 @@ public:
         costless = true;
         for (const Block& block : structure.blocks) verdict.objective += add(block, z, y, shared, stage_parameters);
         subtract_children(z, y);
+        for (std::size_t i = 0; i < structure.price.size(); ++i) verdict.objective += cost_of_excess(i);
         measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
             const double size = slope_size[i] + std::fabs(w[i]);
@@ -137,7 +140,10 @@ public:
         for (std::size_t i = inequalities; i < g.size(); ++i) {
             const double low = c_low[i - inequalities], high = c_high[i - inequalities];
             row_size[i] = std::max(row_size[i], row_reach[i]);
-            note(outside(g[i], low, high), row_size[i], verdict, &Conditions::inequalities);
+            if (is_soft(i - inequalities))
+                complement_price(i - inequalities, y[i], row_size[i], verdict);
+            else
+                note(outside(g[i], low, high), row_size[i], verdict, &Conditions::inequalities);
             complement(g[i], y[i], low, high, row_size[i], verdict);
         }
         return verdict;
@@ -165,6 +171,34 @@ private:
             found.back().end = t + 1;
         }
         return found;
+    }
+
+    bool is_soft(std::size_t i) const { return i < structure.price.size() && structure.price[i] < INFINITY; }
+
+    // Of inequality i: what is beyond its limits, and its price for one more of it.
+    double excess(std::size_t i) const { return outside(g[at_inequality[0] + i], c_low[i], c_high[i]); }
+    double price(std::size_t i) const { return structure.price[i] + structure.price_growth[i] * excess(i); }
+
+    // Its part of the objective, which is one of the cost's sizes too.
+    double cost_of_excess(std::size_t i) {
+        if (!is_soft(i)) return 0.0;
+        const double beyond = excess(i), part = 0.5 * (structure.price[i] + price(i)) * beyond;
+        cost_size += part;
+        cost_terms += price(i) * beyond;
+        costless &= !(price(i) * beyond > 0.0);
+        return part;
+    }
+
+    // A multiplier above the price is a slope that nothing balances; one below it leaves something to gain beyond the limit.
+    void complement_price(std::size_t i, double multiplier, double size, Verdict& verdict) const {
+        const double beyond = excess(i), most = price(i), value = g[at_inequality[0] + i];
+        const double pressure = beyond > 0.0 ? (value > c_high[i] ? multiplier : -multiplier) : std::fabs(multiplier);
+        note(std::max(pressure - most, 0.0), std::max({pressure, most, cost / size}), verdict,
+             &Conditions::stationarity);
+        const double left = std::max(most - pressure, 0.0) * beyond;
+        if (left == 0.0) return;
+        raise(verdict.residual.complementarity, std::max(most - pressure, 0.0) * std::min(beyond, 1.0));
+        raise(verdict.relative.complementarity, std::min({left / cost, (most - pressure) / most, beyond / size}));
     }
 
     std::size_t place_of(const Block& block) const { return std::size_t(&block - structure.blocks.data()); }

@@ -1,11 +1,14 @@
 // The optimal-control problem as a `Program`: slacks for the inequalities, linear systems by the Riccati sweep.
 //
-//     v = (z of all stages, slacks s),   y = (lambda of the edges, eta of the equalities, nu of the inequalities)
-//     r = (d (F(z) - x_child), g(z), c(z) - s)
+//     v = (z of all stages, slacks s, excess p over and n under soft limits),
+//     y = (lambda of the edges, eta of the equalities, nu of the inequalities)
+//     r = (d (F(z) - x_child), g(z), c(z) - s - p + n)
 //
 // The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
 // Slacks and nu are eliminated stage by stage (Sathya 2024c eq. 35):
 //     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
+// Excess goes the same way, before them: s, p and n are springs in a row, with one S and one h for all three,
+//     1/S = 1/S_s + 1/S_p + 1/S_n,   h = S (h_s/S_s + h_p/S_p - h_n/S_n),   and ds stands for ds + dp - dn.
 #pragma once
 
 #include "interior_point/program.hpp"
@@ -17,11 +20,15 @@ class OptimalControl : public Program {
 public:
     // `root_fixed`: entries of the root's state that never move. They have no row, no bound and no multiplier; what the
     // gradient of the Lagrangian has there counts for nothing.
-    OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed)
-        : horizon(horizon), riccati(riccati), soft(riccati, horizon, root_fixed) {
+    // `softness`: any inequality has soft limits; `set_price` says which.
+    OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed, bool softness)
+        : horizon(horizon),
+          riccati(riccati),
+          size_e(softness ? horizon.size_c : 0),
+          soft(riccati, horizon, root_fixed) {
         riccati.fixed = root_fixed;
         for (int i : root_fixed) fixed.push_back(riccati.stages[0].at_z + riccati.stages[0].up + i);
-        size_v = riccati.size_z + horizon.size_c;
+        size_v = riccati.size_z + horizon.size_c + 2 * size_e;
         size_place = horizon.recentrings.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -34,10 +41,51 @@ public:
 
     // Offsets of the parts of v and y.
     int at_slack() const { return riccati.size_z; }
+    int at_over() const { return riccati.size_z + horizon.size_c; }
+    int at_under() const { return at_over() + size_e; }
     int at_eta() const { return riccati.size_x; }
     int at_nu() const { return riccati.size_x + riccati.size_g; }
 
-    // Bounds of z and of the slacks, in the layout of v; infinite where there is none.
+    // The inequality whose slack or excess entry i of v is; of z, below 0.
+    int inequality_of(int i) const {
+        return i < at_over() ? i - at_slack() : (i - at_over()) % std::max(1, horizon.size_c);
+    }
+
+    // Of inequality i, as the statement has it.
+    void set_price(int i, double linear, double quadratic) { stated_price[i] = linear, stated_growth[i] = quadratic; }
+
+    // Whether entry i of v is the slack of soft limits.
+    bool gives_way(int i) const {
+        return size_e && i >= at_slack() && i < at_over() && stated_price[i - at_slack()] < INFINITY;
+    }
+
+    // Bounds of excess that go with those of the slacks, in the layout of v.
+    void bound_excess(double* low, const double* high) const {
+        for (int i = 0; i < size_e; ++i) {
+            const bool soft_row = stated_price[i] < INFINITY;
+            low[at_over() + i] = soft_row && high[at_slack() + i] < INFINITY ? 0.0 : -INFINITY;
+            low[at_under() + i] = soft_row && low[at_slack() + i] > -INFINITY ? 0.0 : -INFINITY;
+        }
+    }
+
+    // The price of excess over or under the limits of inequality i as the problem is scaled, for as much.
+    double price(int i, double excess) const {
+        return horizon.objective_scale / horizon.inequality_scale[i] *
+               (stated_price[i] + stated_growth[i] / horizon.inequality_scale[i] * excess);
+    }
+
+    // Excess that takes up what rows r lack, and a little more; r follows.
+    void set_excess(double least, double* v, double* r) const {
+        for (int i = 0; i < size_e; ++i) {
+            double &over = v[at_over() + i], &under = v[at_under() + i], &row = r[at_nu() + i];
+            const double lacking = row;
+            over = lower.there[at_over() + i] * (std::max(lacking, 0.0) + least);
+            under = lower.there[at_under() + i] * (std::max(-lacking, 0.0) + least);
+            row -= over - under;
+        }
+    }
+
+    // Bounds of z, of the slacks and of excess, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) {
         lower.count = upper.count = 0;
         for (int i = 0; i < size_v; ++i) {
@@ -100,6 +148,12 @@ public:
         f = values.objective;
         const double* s = v + at_slack();
         for (int i = 0; i < horizon.size_c; ++i) values.c[i] -= s[i];
+        const double *over = v + at_over(), *under = v + at_under();
+        for (int i = 0; i < size_e; ++i) {
+            if (lower.there[at_over() + i] != 0.0) f += over[i] * 0.5 * (price(i, 0.0) + price(i, over[i]));
+            if (lower.there[at_under() + i] != 0.0) f += under[i] * 0.5 * (price(i, 0.0) + price(i, under[i]));
+            values.c[i] -= over[i] - under[i];
+        }
         return finite;
     }
 
@@ -111,11 +165,17 @@ public:
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        for (int i = 0; i < size_e; ++i)
+            for (const int at : {at_over() + i, at_under() + i}) {
+                if (lower.there[at] == 0.0) continue;
+                gradient_v[at] = price(i, v[at]);
+                bent[at - at_over()] = price(i, 1.0) - price(i, 0.0);
+            }
         return finite;
     }
 
     double row_terms(const double* v) const override {
-        double sum = sum_of_sizes(horizon.size_c, v + at_slack());
+        double sum = sum_of_sizes(size_v - at_slack(), v + at_slack());
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             const auto terms = [&](const double* row) {
@@ -176,10 +236,15 @@ public:
                 for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
+        for (int i = 0; i < size_e; ++i) {
+            out[at_over() + i] -= lower.there[at_over() + i] * nu[i];
+            out[at_under() + i] += lower.there[at_under() + i] * nu[i];
+        }
         leave_out_fixed(out);
     }
 
     void clear_hessian() override {
+        fill_zero(2 * size_e, bent);
         applied = 0.0;
         kept = false;
         horizon.forget_hessian();
@@ -188,6 +253,7 @@ public:
 
     void add_barrier(const double* sigma) override {
         std::copy_n(sigma + at_slack(), horizon.size_c, sigma_s);
+        for (int i = 0; i < 2 * size_e; ++i) sigma_e[i] = sigma[at_over() + i] + bent[i];
         for (Riccati::Stage& s : riccati.stages)
             for (int i = 0; i < s.n; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += sigma[s.at_z + i];
     }
@@ -206,7 +272,7 @@ public:
 
     void direction(const double* h, const double* r, double* dv, double* y) override {
         if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
-        const double *r_c = r + at_nu(), *h_s = h + at_slack();
+        const double *r_c = r + at_nu(), *h_s = slack_slopes(h);
         copy(padded(riccati.size_z), h, reduced_h);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const int count = horizon.inequality_count[k], at = horizon.at_c[k];
@@ -226,6 +292,7 @@ public:
                                     ds + horizon.at_c[k]);
         }
         for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
+        divide_excess(h, nu, dv);
     }
 
     void add_hessian_product(const double* dv, double* out) const override {
@@ -233,7 +300,9 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             symmetric_multiply_add(s.n, plain_hessian(int(k)), s.n, dv + s.at_z, out + s.at_z);
         }
-        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += S[i] * dv[at_slack() + i];
+        const double* of_slack = size_e ? S_s : S;
+        for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += of_slack[i] * dv[at_slack() + i];
+        for (int i = 0; i < 2 * size_e; ++i) out[at_over() + i] += S_e[i] * dv[at_over() + i];
         leave_out_fixed(out);
     }
 
@@ -248,7 +317,8 @@ public:
     }
 
     void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
-        soft.direction(S, h, r, D, dv, y);
+        soft.direction(S, h, slack_slopes(h), r, D, dv, y);
+        divide_excess(h, y + at_nu(), dv);
     }
 
     void add_product(const double* dv, double* out) const override {
@@ -267,12 +337,40 @@ public:
             }
         }
         for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
+        for (int i = 0; i < size_e; ++i) out[at_nu() + i] -= dv[at_over() + i] - dv[at_under() + i];
     }
 
     Horizon& horizon;
     Riccati& riccati;
+    const int size_e;  // of excess over limits, and of that under: all inequalities, or none where no limit is soft
 
 private:
+    // h of the slacks with their excess.
+    const double* slack_slopes(const double* h) const {
+        if (!size_e) return h + at_slack();
+        const double *h_s = h + at_slack(), *h_e = h + at_over();
+        for (int i = 0; i < size_e; ++i) {
+            along_s[i] = h_s[i];
+            if (is_soft(i))
+                along_s[i] = S[i] * (h_s[i] / S_s[i] + give_e[i] * h_e[i] - give_e[size_e + i] * h_e[size_e + i]);
+        }
+        return along_s;
+    }
+
+    // What dv has as the step of a slack is that of the slack with its excess: each takes its share.
+    void divide_excess(const double* h, const double* nu, double* dv) const {
+        const double* h_e = h + at_over();
+        double *ds = dv + at_slack(), *de = dv + at_over();
+        for (int i = 0; i < size_e; ++i) {
+            double &over = de[i], &under = de[size_e + i];
+            over = give_e[i] * (nu[i] - h_e[i]);
+            under = -give_e[size_e + i] * (nu[i] + h_e[size_e + i]);
+            ds[i] -= over - under;
+        }
+    }
+
+    bool is_soft(int i) const { return give_e[i] + give_e[size_e + i] > 0.0; }
+
     void lay_out(Arena& a) {
         int most_n = PAD, most_rows = PAD;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -287,6 +385,8 @@ private:
         right = a.vector(size_y), swept = a.vector(riccati.size_x);
         multipliers = a.vector(size_y);
         sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
+        for (double** vector : {&stated_price, &stated_growth, &S_s, &along_s}) *vector = a.vector(size_e);
+        for (double** vector : {&sigma_e, &bent, &S_e, &give_e}) *vector = a.vector(2 * size_e);
         plain_H.resize(riccati.stages.size());
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
@@ -330,6 +430,14 @@ private:
     // Bring the diagonal of H at u and x from the delta it has to another one.
     void shift_diagonal(double delta) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
+        for (int i = 0; i < 2 * size_e; ++i) {
+            S_e[i] = lower.there[at_over() + i] * (sigma_e[i] + delta);
+            give_e[i] = S_e[i] > 0.0 ? 1.0 / S_e[i] : 0.0;
+        }
+        for (int i = 0; i < size_e; ++i) {
+            S_s[i] = S[i];
+            if (is_soft(i)) S[i] = 1.0 / (1.0 / S_s[i] + give_e[i] + give_e[size_e + i]);
+        }
         if (delta == applied) return;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
@@ -348,6 +456,9 @@ private:
     bool kept = false;             // whether H was kept, so that penalties may be in it
     std::vector<double*> plain_H;  // H without penalties, of the stages that have some
     double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *uniform;
+    double *stated_price, *stated_growth;   // of excess, as the statement has them
+    double *S_s, *along_s;                  // S and h of the slacks, where S is that of slack and excess
+    double *sigma_e, *bent, *S_e, *give_e;  // of excess over, then under: Sigma with the price's growth, that, S, 1 / S
 };
 
 }  // namespace trisweep

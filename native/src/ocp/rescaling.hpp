@@ -54,12 +54,13 @@ private:
         }
         for (Bounds* b : {&program.lower, &program.upper})
             for (int i = 0; i < b->size; ++i) {
-                const int slack = i - program.at_slack();
+                const int slack = program.inequality_of(i);
                 const double d = slack < 0 ? 1.0 : row_factor[program.at_nu() + slack];
                 b->bound[i] *= d;
                 b->dual[i] *= f / d;
             }
-        for (int i = 0; i < horizon.size_c; ++i) point.v[program.at_slack() + i] *= row_factor[program.at_nu() + i];
+        for (int i = program.at_slack(); i < program.size_v; ++i)
+            point.v[i] *= row_factor[program.at_nu() + program.inequality_of(i)];
         scale_constants();
     }
 

@@ -34,8 +34,10 @@ public:
         return soft.factor() < 0;
     }
 
-    void direction(const double* S, const double* h, const double* r, const double* D, double* dv, double* y) {
-        const double *r_g = r + at_eta, *r_c = r + at_nu, *h_s = h + at_slack;
+    // h_s: the slacks' part of h.
+    void direction(const double* S, const double* h, const double* h_s, const double* r, const double* D, double* dv,
+                   double* y) {
+        const double *r_g = r + at_eta, *r_c = r + at_nu;
         std::fill_n(soft_h, soft.size_z, 0.0);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage &s = riccati.stages[k], &t = soft.stages[k];

@@ -34,7 +34,7 @@ public:
         : riccati(s.nx, s.nu, s.equalities, s.parent, true),
           horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters,
                   s.quadratic),
-          program(riccati, horizon, s.fixed),
+          program(riccati, horizon, s.fixed, !s.price.empty()),
           packing(program),
           start(program, packing),
           judge(s),
@@ -43,6 +43,8 @@ public:
           restoration(program, interior_point, *this),
           cycle(program, interior_point) {
         arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
+        for (std::size_t i = 0; i < s.price.size(); ++i)
+            program.set_price(packing.c[i] - program.at_slack(), s.price[i], s.price_growth[i]);
         result.z.resize(packing.z.size());
         result.w.resize(packing.z.size());
         result.y.resize(packing.y.size());

@@ -31,6 +31,7 @@ public:
         packing.unpack("z_high", z_high, packing.z, high);
         packing.unpack("c_low", c_low, packing.c, low);
         packing.unpack("c_high", c_high, packing.c, high);
+        program.bound_excess(low, high);
     }
 
     void set_guess(std::span<const double> z) {
@@ -131,6 +132,7 @@ private:
             room[i] = tolerance;
             for (const double bound : {scaled_low[i], scaled_high[i]})
                 if (!std::isinf(bound)) room[i] = std::max(room[i], tolerance * LARGE_BOUND * std::fabs(bound));
+            if (i >= program.at_over() || program.gives_way(i)) room[i] = 0.0;
             scaled_low[i] -= room[i];
             scaled_high[i] += room[i];
         }
@@ -140,12 +142,14 @@ private:
     bool set_slacks(Iterate& point, double push, double narrow) {
         const int count = program.horizon.size_c;
         double *slack = point.v + program.at_slack(), *r_c = point.r + program.at_nu();
-        std::fill_n(slack, count, 0.0);
+        std::fill_n(slack, program.size_v - program.at_slack(), 0.0);
         if (!program.evaluate(point.v, point.f, point.r)) return false;
         std::copy_n(r_c, count, slack);
         push_inside(program, push, program.at_slack(), point.v, narrow);
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
-        return true;
+        program.set_excess(push, point.v, point.r);
+        if (program.size_e == 0) return true;
+        return program.evaluate(point.v, point.f, point.r);
     }
 
     // The multipliers that were set, scaled like the problem. Returns the mean of gap times multiplier over all bounds: the mu
@@ -159,9 +163,14 @@ private:
         for (Bounds* b : {&program.lower, &program.upper})
             for (int i = 0; i < b->size; ++i) {
                 if (b->there[i] == 0.0) continue;
-                const int slack = i - program.at_slack();
+                const int slack = program.inequality_of(i);
                 const double scale = slack < 0 ? f : f / horizon.inequality_scale[slack];
-                b->dual[i] = std::max(scale * std::max(-b->sign * w[i], 0.0), LEAST_DUAL);
+                double dual = scale * std::max(-b->sign * w[i], 0.0);
+                if (i >= program.at_over()) {  // what of the price the row's multiplier leaves
+                    const double nu = point.y[program.at_nu() + slack];
+                    dual = program.price(slack, point.v[i]) + (i < program.at_under() ? -nu : nu);
+                }
+                b->dual[i] = std::max(dual, LEAST_DUAL);
                 sum += b->dual[i] * b->gap[i];
             }
         return sum / std::max(1, bound_count(program));

@@ -16,6 +16,9 @@ struct Structure {
     // Of every entry of z, as in `Result`, the variable whose value it is on its stage, counted from 0; empty: each is one of
     // its own. `turns`: variables that are increments of an angle from where the state is.
     std::vector<int> variables, turns;
+    // Of every inequality, in the order of `Result`, the price of what is beyond its limits, linear and quadratic (half of it
+    // times the square); a linear one that is infinite: hard. Empty: all are.
+    std::vector<double> price, price_growth;
     int shared_parameters = 0, stage_parameters = 0;  // numbers shared by all stages; of all stages in a row
     bool quadratic = false;                           // objective quadratic, rows affine, on all stages
 };

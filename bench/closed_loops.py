@@ -36,6 +36,7 @@ from trisweep.problems.mechanisms import (
     favourable,
     grasp,
     legs,
+    pair,
     single_loop,
     worst_case,
 )
@@ -51,6 +52,7 @@ SYSTEMS = {
     "humanoid-2 hands-cube F6D^2 T3D^8": carrier,
     "legs F6D^2 C3D^4": legs,
     "legs-cube F6D^2 C3D^4 T3D^2": lambda: legs(cube=True),
+    "2 legs-box F6D^4 C3D^8 T3D^12": pair,
 }
 TOPOLOGIES = {
     "single loop (Fig. 6), links": (single_loop, (8, 12, 16, 24, 32, 48)),

@@ -1,4 +1,5 @@
-"""Times of the compiled dynamics beside Pinocchio and MuJoCo, in one run on one core.
+"""Times of the compiled dynamics beside Pinocchio and MuJoCo, in one run on one core; then those of all methods (Sathya
+2024a Table II) and of the Delassus matrices (Sathya 2024b).
 
     python bench/dynamics_time.py
 
@@ -21,8 +22,10 @@ from support.pinocchio_overhead import pinocchio_overhead
 from support.timing import by_address, seconds
 from trisweep.dynamics import point, weld
 from trisweep.dynamics.constrained.pv_early import pv_early
+from trisweep.dynamics.delassus.choice import DELASSUS
 from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.free.aba import aba
+from trisweep.dynamics.methods import FORWARD
 from trisweep.native import compile_function, level
 from trisweep.problems.robot import robot, robot_file
 
@@ -48,6 +51,19 @@ CASES = {
         None,
     ),
 }
+
+# Sathya 2024a Table II: F feet, H hands, 6D; the columns are core us of one state.
+TABLE = {
+    "iiwa14 (H)": ("iiwa14", ["iiwa_flange"]),
+    "go1 (4F)": ("go1", FEET["go1"]),
+    "g1 (2F)": ("g1", FEET["g1"]),
+    "talos (F)": ("talos", FEET["talos"][:1]),
+    "talos (2F)": ("talos", FEET["talos"]),
+    "talos (2F+H)": ("talos", FEET["talos"] + HANDS["talos"][:1]),
+    "talos (2F+2H)": ("talos", FEET["talos"] + HANDS["talos"]),
+}
+METHODS = ("pv", "pv-base", "pv-early", "ltl", "pv-soft", "ltl-soft")
+OSIM = [name for name in DELASSUS if name != "pv-osim-fast"]
 
 robot = cache(robot)
 
@@ -108,6 +124,42 @@ def measures(case):
     return found
 
 
+def method_code(model, held, method):
+    """The machine code of accelerations by a method of forward dynamics."""
+    q, v, x = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("x", model.nv)))
+    return compile_function(ca.Function("f", [q, v, x], [FORWARD[method](ForwardProblem(model, q, v, x, held))[0]]))
+
+
+def osim_code(model, held, method):
+    """The machine code of a Delassus matrix."""
+    q = ca.SX.sym("q", model.nq)
+    return compile_function(ca.Function("f", [q], [ca.densify(DELASSUS[method](model, q, held))]))
+
+
+def table(title, names, code, arguments) -> None:
+    """Times of all methods on all robots."""
+    print(f"\n{title}; core us, one state")
+    print(f"{'robot':16} " + " ".join(f"{name:>9}" for name in names))
+    for case, (name, links) in TABLE.items():
+        model, rng = robot(name), np.random.default_rng(0)
+        held = [(point if name == "go1" else weld)(link, period=None) for link in links]
+        state = [model.random_configuration(rng), *rng.standard_normal((2, model.nv))]
+        one = [np.ascontiguousarray(array[None]) for array in state[:arguments]]
+        measured = {}
+        for method in names:
+            if method == "pv-base" and not model.has_floating_base:
+                continue
+            function = code(model, held, method)
+            measured[method] = [seconds(by_address(function, one, n)[0], 300) for n in (1, 0)]
+        best = {method: [np.inf, np.inf] for method in measured}
+        for _ in range(ROUNDS):
+            for method, both in measured.items():
+                best[method] = [min(known, once()) for known, once in zip(best[method], both)]
+        call = min(each[1] for each in best.values())
+        cells = [f"{1e6 * (best[method][0] - call):9.2f}" if method in best else " " * 9 for method in names]
+        print(f"{case:16} " + " ".join(cells), flush=True)
+
+
 def main() -> None:
     print(describe("pin", "mujoco", "casadi", "llvmlite"))
     overhead = pinocchio_overhead(ROUNDS)
@@ -131,6 +183,8 @@ def main() -> None:
         rival = f"{t['mujoco']:8.2f}" if "mujoco" in t else " " * 8
         times = f"{t['core']:8.3f} {t['batch']:8.3f} {t['pinocchio']:8.2f} {rival}"
         print(f"{case:18} {times} {against:7.1f}x {batch_x:7.1f}x {core_x:7.1f}x  {', '.join(verdict)}")
+    table("Sathya 2024a Table II: accelerations (go1: 3D feet)", METHODS, method_code, 3)
+    table("Delassus matrices of the same constraints", OSIM, osim_code, 1)
 
 
 if __name__ == "__main__":

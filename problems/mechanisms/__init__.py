@@ -12,7 +12,7 @@ from collections.abc import Callable
 from .four_bar import four_bar
 from .growing import aligned, chain_of_loops, favourable, single_loop, worst_case
 from .hands import carrier, grasp
-from .legs import legs
+from .legs import legs, pair
 from .mechanism import Mechanism
 from .stewart import stewart_platform
 from .workshop import Workshop
@@ -45,6 +45,7 @@ __all__ = [
     "four_bar",
     "grasp",
     "legs",
+    "pair",
     "single_loop",
     "stewart_platform",
     "worst_case",

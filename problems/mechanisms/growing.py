@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,12 +60,14 @@ def worst_case(loops: int, growth: Growth = along, spacing: int = 4) -> Mechanis
 
 @cache
 def favourable(branches: int, growth: Growth = along, length: int = 7) -> Mechanism:
-    """Branches on one link, each tip welded to the next one's (Fig. 9a)."""
+    """Branches on one link, their tips welded to the first one's (Fig. 9a): whatever link is eliminated, from the tips
+    on, is coupled to one other besides its parent.
+    """
     shop = Workshop(f"{branches} branches")
     shop.add("base", joint="floating")
     tips = [shop.chain(_from(length * k, growth), "base", length, f"branch{k}/") for k in range(branches)]
-    for tip, other in pairwise(tips):
-        shop.close(tip, other, "weld", (0.2, 0, 0))
+    for tip in tips[1:]:
+        shop.close(tip, tips[0], "weld", (0.2, 0, 0))
     return shop.finish(generic(shop))
 
 

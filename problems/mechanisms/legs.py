@@ -1,4 +1,4 @@
-"""Two legs in the manner of Cassie on a floating pelvis."""
+"""Two legs in the manner of Cassie on a floating pelvis, and two robots of such legs."""
 
 from functools import cache
 
@@ -12,6 +12,7 @@ from .mechanism import Mechanism
 from .workshop import Workshop
 
 Y = (0, 1, 0)
+SIDES = {"left": 1, "right": -1}
 # name, parent, kind and axis of the joint, its place on the parent, mass; on the left side and on the right
 LEG = [
     ("hip yaw", "hip roll", "revolute", (0, 0, 1), (0, 0, -0.07), 1.2),
@@ -35,19 +36,48 @@ def legs(cube: bool = False) -> Mechanism:
     hold it by points.
     """
     shop = Workshop("legs with loops" + " and a cube" * cube)
-    shop.add("pelvis", joint="floating", mass=10.0, com=(0.05, 0, 0.03), inertia=np.diag([0.1, 0.1, 0.12]))
-    q = [0, 0, 1.0, 0, 0, 0, 1]
-    for side, y in (("left", 0.135), ("right", -0.135)):
-        add(shop, f"{side} hip roll", "pelvis", "revolute", (1, 0, 0), (0.02, y, 0), 1.8)
-        for name, parent, joint, axis, position, mass in LEG:
-            add(shop, f"{side} {name}", f"{side} {parent}", joint, axis, position, mass, HALF.get(name, 0.03))
-        shop.close(f"{side} achilles rod", f"{side} tarsus", "point", (0.5, 0, 0))
-        shop.close(f"{side} plantar rod", f"{side} foot", "point", (0.36, 0, 0.01))
-        shop.close(f"{side} foot", None, "weld", (0.05, 0, -0.05))
-        q += [*ROLL_YAW_PITCH, *of_matrix(from_rpy((0.1, 0.9, 0.05))).ravel(), *KNEE_TO_FOOT]
+    q = stand(shop, "", (0, 0, 1.0))
     if cube:
-        q += two_arms(shop)
+        q += two_arms(shop, "")
+        shop.add("cube", joint="floating", **CUBE)
+        q += [0.35, 0, 1.2, 0, 0, 0, 1]
+        for side in SIDES:
+            shop.close(f"{side} arm 3", "cube", "point", (0.2, 0, 0))
     return shop.finish(q, reach=0.12)
+
+
+@cache
+def pair() -> Mechanism:
+    """Two such robots on their feet hold one box, each hand by three points of it."""
+    shop = Workshop("two robots with loops and a box")
+    q: list[float] = []
+    for robot, x in (("first ", 0.0), ("second ", 0.8)):
+        q += stand(shop, robot, (x, 0, 1.0))
+        q += two_arms(shop, robot)
+    shop.add("box", joint="floating", **CUBE)
+    q += [0.55, 0, 1.2, 0, 0, 0, 1]
+    for robot in ("first ", "second "):
+        for side in SIDES:
+            for place in ((0.2, 0, 0), (0.2, 0.03, 0), (0.2, 0, 0.03)):
+                shop.close(f"{robot}{side} arm 3", "box", "point", place)
+    return shop.finish(q, reach=0.12)
+
+
+def stand(shop: Workshop, robot: str, place: tuple[float, float, float]) -> list[float]:
+    """A pelvis on two legs, names behind the robot's; its coordinates."""
+    pelvis = {"mass": 10.0, "com": (0.05, 0, 0.03), "inertia": np.diag([0.1, 0.1, 0.12])}
+    shop.add(f"{robot}pelvis", joint="floating", **pelvis)  # type: ignore[arg-type]
+    q = [*place, 0, 0, 0, 1]
+    for side, y in SIDES.items():
+        name = f"{robot}{side}"
+        add(shop, f"{name} hip roll", f"{robot}pelvis", "revolute", (1, 0, 0), (0.02, 0.135 * y, 0), 1.8)
+        for link, parent, joint, axis, position, mass in LEG:
+            add(shop, f"{name} {link}", f"{name} {parent}", joint, axis, position, mass, HALF.get(link, 0.03))
+        shop.close(f"{name} achilles rod", f"{name} tarsus", "point", (0.5, 0, 0))
+        shop.close(f"{name} plantar rod", f"{name} foot", "point", (0.36, 0, 0.01))
+        shop.close(f"{name} foot", None, "weld", (0.05, 0, -0.05))
+        q += [*ROLL_YAW_PITCH, *of_matrix(from_rpy((0.1, 0.9, 0.05))).ravel(), *KNEE_TO_FOOT]
+    return q
 
 
 def add(
@@ -65,15 +95,12 @@ def add(
     shop.add(name, parent, joint, axis, position, mass=mass, com=(half, 0.005, 0.01), inertia=inertia)
 
 
-def two_arms(shop: Workshop) -> list[float]:
-    """Arms of four joints on the pelvis, and a cube held between them; their coordinates."""
-    for side, y in (("left", 0.2), ("right", -0.2)):
+def two_arms(shop: Workshop, robot: str) -> list[float]:
+    """Arms of four joints on the pelvis; their coordinates."""
+    for side, y in SIDES.items():
         axes = ((1, 0, 0), Y, (0, 0, 1), Y)
-        parent = "pelvis"
+        parent = f"{robot}pelvis"
         for i, axis in enumerate(axes):
-            position = (0.02, y, 0.3) if i == 0 else (0.05 + 0.12 * (i % 2), 0, 0)
-            parent = shop.add(f"{side} arm {i}", parent, axis=axis, position=position)
-    shop.add("cube", joint="floating", **CUBE)
-    for side in ("left", "right"):
-        shop.close(f"{side} arm 3", "cube", "point", (0.2, 0, 0))
-    return [0.1, 0.2, -0.3, 0.6, -0.1, 0.3, 0.2, 0.5, 0.35, 0, 1.2, 0, 0, 0, 1]
+            position = (0.02, 0.2 * y, 0.3) if i == 0 else (0.05 + 0.12 * (i % 2), 0, 0)
+            parent = shop.add(f"{robot}{side} arm {i}", parent, axis=axis, position=position)
+    return [0.1, 0.2, -0.3, 0.6, -0.1, 0.3, 0.2, 0.5]

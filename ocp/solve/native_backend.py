@@ -191,6 +191,6 @@ def _core_settings(settings: Settings, warm: bool) -> Any:
     inner = core.Settings()
     inner.tolerance, inner.iterations = float(settings.tolerance), int(settings.iterations)
     inner.warm_start, inner.threads = warm, int(settings.threads)
-    inner.adaptive = BARRIERS[settings.barrier]
+    inner.adaptive, inner.patience = BARRIERS[settings.barrier], int(settings.patience)
     inner.seconds, inner.initial_barrier = float(min(settings.seconds, FOREVER)), float(settings.initial_barrier)
     return inner

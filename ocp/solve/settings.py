@@ -25,6 +25,7 @@ class Settings:
     seconds: float = np.inf  # at most
     initial_barrier: float = DEFAULT.initial_barrier  # mu at the start
     barrier: str = "monotone"  # or "adaptive": how mu falls
+    patience: int = DEFAULT.patience  # short steps in a row before restoration; 0: where there is no step at all
     threads: int = DEFAULT.threads  # that evaluate the functions of the stages; the result does not depend on it
     log: bool = False  # print the table of iterations as they come
 
@@ -41,7 +42,11 @@ class Settings:
             if not _is_number(value) or not 0 < value <= most:
                 limit = "" if most == np.inf else f" of at most {most:g}"
                 raise ProblemError(f"Settings: {name} is {_said(value)}, expected a positive number{limit}")
-        for name, least, most in (("iterations", 0, MOST_ITERATIONS), ("threads", 1, MOST_THREADS)):
+        for name, least, most in (
+            ("iterations", 0, MOST_ITERATIONS),
+            ("patience", 0, MOST_ITERATIONS),
+            ("threads", 1, MOST_THREADS),
+        ):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
                 raise ProblemError(f"Settings: {name} is {_said(value)}, expected a number from {least} to {most}")

@@ -81,7 +81,7 @@ def test_solves(solver):
 
 
 def test_settings():
-    names = ("tolerance", "iterations", "seconds", "initial_barrier", "barrier", "threads", "log")
+    names = ("tolerance", "iterations", "seconds", "initial_barrier", "barrier", "patience", "threads", "log")
     ocp, _, _ = rest_to_rest()
     solver = ocp.build()
     good = {"iterations": 30, "threads": 1}

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
-from support.ocp_problems import integrator_chain, out_of_reach, rest_to_rest, swing_up
+from support.ocp_problems import integrator_chain, out_of_reach, rest_to_rest, swing_up, swing_up_in_units
 from support.rivals import ipopt, needs_rivals
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Settings
@@ -297,7 +297,16 @@ def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
 
 def test_the_defaults_of_the_settings_are_those_of_the_core():
     given, plain = _core_settings(Settings(), warm=False), core.Settings()
-    for name in ("tolerance", "iterations", "seconds", "initial_barrier", "adaptive", "threads", "warm_start"):
+    for name in (
+        "tolerance",
+        "iterations",
+        "seconds",
+        "initial_barrier",
+        "adaptive",
+        "patience",
+        "threads",
+        "warm_start",
+    ):
         assert getattr(given, name) == getattr(plain, name), name
 
 
@@ -333,8 +342,37 @@ def test_the_adaptive_barrier_on_awkward_problems(make, status):
     assert solve(globals()[make](), settings=Settings(barrier="adaptive")).status == status
 
 
+# --- jams
+
+
+def test_short_steps_in_a_row_ask_for_restoration():
+    task = ready("pendulum_swing_up")
+    solver = task.build()
+    objective = ipopt(task, solver).solve().objective
+    for patience in (0, 2, 3):
+        settings = Settings(barrier="adaptive", patience=patience)
+        solution = solver.solve(task.guess, settings=settings)
+        assert solution.status == "solved" and solution.objective == pytest.approx(objective, rel=1e-6)
+        short = [step.alpha_primal < 0.1 and step.kind in "fhs" for step in solution.records]
+        kinds = "".join("-" if each else step.kind for each, step in zip(short, solution.records))
+        assert ("-" * patience + "r" in kinds) == (patience > 0)
+        assert patience == 0 or "-" * (patience + 1) not in kinds
+
+
+def test_where_the_quick_rules_fail_the_patient_one_is_asked():
+    """The start comes twice in the log; from the second time on mu never rises."""
+    solver = swing_up_in_units(rows=1e-5).build()
+    quick, patient = solver.solve(settings=Settings(barrier="adaptive", patience=3)), solver.solve()
+    assert quick.status == patient.status == "solved"
+    assert quick.objective == pytest.approx(patient.objective, rel=2e-6)
+    first, again = (i for i, step in enumerate(quick.records) if step[1:6] == patient.records[0][1:6])
+    rises = [i for i, (now, later) in enumerate(pairwise(quick.records)) if later.mu > now.mu and later.kind != "r"]
+    assert first <= min(rises) <= max(rises) < again
+
+
 def test_settings_are_checked():
     for wrong, sentence in (
+        ({"patience": -1}, "patience is -1, expected a number from 0 to 1000000000"),
         ({"barrier": "free"}, "barrier is 'free', expected 'monotone' or 'adaptive'"),
         ({"threads": 0}, "threads is 0, expected a number from 1 to 256"),
         ({"threads": True}, "threads is True"),

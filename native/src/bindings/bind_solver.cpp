@@ -191,6 +191,7 @@ void bind_settings(nb::module_& m) {
         .def_rw("initial_barrier", &Settings::initial_barrier)
         .def_rw("bound_push", &Settings::bound_push)
         .def_rw("adaptive", &Settings::adaptive)
+        .def_rw("patience", &Settings::patience)
         .def_rw("threads", &Settings::threads)
         .def_rw("warm_start", &Settings::warm_start);
 }

@@ -9,6 +9,7 @@
 #include "adaptive_barrier.hpp"
 #include "convergence.hpp"
 #include "direction.hpp"
+#include "jam.hpp"
 #include "line_search.hpp"
 #include "predictor_corrector.hpp"
 #include "retreat.hpp"
@@ -57,9 +58,11 @@ public:
                 update_barrier();
                 const bool found = find_direction();
                 if (!found && search.on_trial()) search.retreat();
-                if (!found || !search.run()) {
+                if (!found || jammed() || !search.run()) {
                     const Status status = restore();
                     if (status != Status::restored) return status;
+                } else {
+                    jam.note(search.taken.alpha_primal);
                 }
             }
             if (!differentiate()) return Status::not_finite;
@@ -77,11 +80,15 @@ private:
         predictor_corrector.start();
         retreat.start(settings.warm_start && iteration == 0 && bound_count(program) > 0);
         if (retreat.possible()) predictor_corrector.on = false;
+        jam.reset();
         adaptive.start(chooses_barrier());
         most_mu = MOST_MU * mean_complementarity(program);
     }
 
     bool chooses_barrier() const { return settings.adaptive && bound_count(program) > 0; }
+
+    // Steps on trial are the watchdog's, which ends them itself.
+    bool jammed() const { return !search.on_trial() && jam.reached(settings.patience, convergence.infeasibility); }
 
     Record record() const {
         return {iteration,
@@ -165,6 +172,7 @@ private:
         if (status != Status::restored) return status;
         search.taken = {'r', 0, 0.0, 0.0};
         point.settle();
+        jam.reset();
         return status;
     }
 
@@ -180,6 +188,7 @@ private:
     Supervisor& supervisor;
     const double violation_factor;
     AdaptiveBarrier adaptive;
+    Jam jam;
     double most_mu = INFINITY;
     Retreat retreat;
 };

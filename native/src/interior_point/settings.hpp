@@ -17,14 +17,15 @@ struct Settings {
     double boundary_fraction = 0.99;         // tau_min: share of the way to a bound that a step may go, at least
     double bound_push = 1e-2;                // kappa_1 = kappa_2: how far inside its bounds the start is moved
     bool adaptive = false;                   // choose mu from iteration to iteration
+    int patience = 0;                        // short steps in a row before restoration; 0: where no step serves
     int threads = 1;                         // that evaluate the stages' functions
     bool warm_start = false;                 // take multipliers and barrier from the previous solution
 
     // Beyond these the loops of a solve would not end.
     void check() const {
         const bool good = tolerance > 0.0 && tolerance <= 1.0 && iterations >= 0 && iterations <= 1000000000 &&
-                          seconds > 0.0 && initial_barrier > 0.0 && initial_barrier <= 1e10 && threads >= 1 &&
-                          threads <= 256;
+                          seconds > 0.0 && initial_barrier > 0.0 && initial_barrier <= 1e10 && patience >= 0 &&
+                          threads >= 1 && threads <= 256;
         if (!good) throw std::invalid_argument("settings: a value is out of its range");
     }
 

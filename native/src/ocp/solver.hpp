@@ -164,14 +164,16 @@ public:
         interior_point.convergence.forgiving = true;
         program.copy_place(start_place);
         scaled_anew = false;
+        if (hurries(settings)) interior_point.settings.iterations = std::min(settings.iterations, HASTE);
         result.status = run();
         if (failed(result.status) && program.convex && bound_count(program) > 0)
             result.status = run_without_predictor();
-        if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER))) {
-            scaled_anew = true;
-            program.set_place(start_place);
-            result.status = run();
-        }
+        if (result.status == Status::outgrown) result.status = run_scaled_anew();
+        if (hurries(settings) && (failed(result.status) || ended_early(settings)))
+            result.status = run_patiently(settings);
+        interior_point.settings.iterations = settings.iterations;
+        if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER)))
+            result.status = run_scaled_anew();
         ask_judge();
         for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round)
             result.status = go_on();
@@ -182,6 +184,7 @@ public:
 
 private:
     static constexpr int MOST_RESERVED = 100000;  // records
+    static constexpr int HASTE = 500;             // iterations after which the rule that seldom fails is asked
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
@@ -242,9 +245,32 @@ private:
 
     Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
 
+    Status run_scaled_anew() {
+        scaled_anew = true;
+        program.set_place(start_place);
+        return run();
+    }
+
     // A convex quadratic program once more from its start, by the filter: the rule that is quick for most is not safe for all.
     Status run_without_predictor() {
         program.convex = false;
+        program.set_place(start_place);
+        return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;
+    }
+
+    // Whether a cold start goes by rules that mostly take fewer iterations and now and then fail: where they do, or have taken
+    // many, the problem is solved once more from its start, by the filter with a mu that falls monotonely, and restoration
+    // only where there is no step.
+    static bool hurries(const Settings& settings) {
+        return (settings.adaptive || settings.patience > 0) && !settings.warm_start;
+    }
+    bool ended_early(const Settings& settings) const {
+        return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
+    }
+    Status run_patiently(const Settings& settings) {
+        interior_point.settings.iterations = settings.iterations;
+        interior_point.settings.adaptive = program.convex = false;
+        interior_point.settings.patience = 0;
         program.set_place(start_place);
         return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;
     }

@@ -1,0 +1,79 @@
+"""How many iterations: rules and settings beside each other and beside IPOPT, on motions of robots from ten guesses
+each and on the public problems of `bench/suite.py` from their own.
+
+    python bench/iterations.py [--only name ...] [--rules default adaptive IPOPT ...] [--processes 2]
+
+Solves are kept in build/iterations.jsonl with a stamp of what made them; those of another core are done anew. A run
+over everything writes bench/results/iterations.md and iterations.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rule_board.board import Board, part
+from rule_board.trial import FIXED, IPOPT, ITERATIONS, RULES, Outcome, all_names, read, solve, write
+from support.machine import describe
+
+RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).parents[1] / "build" / "iterations.jsonl"
+
+
+def main() -> None:
+    every = [*RULES, IPOPT]
+    parser = argparse.ArgumentParser(description="The board of iterations.")
+    parser.add_argument("--only", nargs="+", choices=all_names(), default=all_names(), metavar="NAME")
+    parser.add_argument("--rules", nargs="+", choices=every, default=every, metavar="RULE")
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
+    KEPT.parent.mkdir(exist_ok=True)
+    for found in watched(given.only, given.rules, given.processes):
+        write(KEPT, found)
+    outcomes = read(KEPT)
+    board = Board(outcomes, given.rules, given.only)
+    text = report(board, outcomes)
+    print("\n".join(text))
+    if given.only == all_names() and given.rules == every:
+        (RESULTS / "iterations.md").write_text("\n".join(text) + "\n")
+        board.draw(RESULTS / "iterations.png")
+
+
+def trials(name: str, rules: list[str], known: frozenset) -> list[Outcome]:  # type: ignore[type-arg]
+    return list(solve(name, rules, known))
+
+
+def watched(names: list[str], rules: list[str], processes: int) -> Iterator[list[Outcome]]:
+    """What comes of every motion, in processes of their own, under a bar."""
+    known = frozenset((found.trial, found.stamp) for found in read(KEPT))
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with (
+        Progress(*columns) as bar,
+        ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=4) as pool,
+    ):
+        shown = bar.add_task("motions", total=len(names))
+        jobs: dict[Future[list[Outcome]], str] = {pool.submit(trials, name, rules, known): name for name in names}
+        for done in as_completed(jobs):
+            bar.update(shown, advance=1, description=f"{jobs[done]:.24}")
+            yield done.result()
+
+
+def report(board: Board, outcomes: list[Outcome]) -> list[str]:
+    words = (
+        f"Limits: {ITERATIONS} iterations a solve; tolerance 1e-8. The nine: {', '.join(FIXED)}. "
+        "Iterations of all: a solve that fails counts with those it took. Profile: `iterations.png`."
+    )
+    lines = ["# Iterations", "", "```", *describe("casadi").splitlines(), "```", "", words]
+    for title, public in (("Motions from ten guesses", False), ("Public problems", True)):
+        chosen = part(board, public, outcomes)
+        if chosen.starts:
+            lines += ["", f"## {title}", "", *chosen.lines(), "", *chosen.by_motion()]
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""A trial: one motion from one guess by one rule. Rules, what comes of trials, and the file that keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import trisweep as ts
+from motions import motion, names
+from suite import case, places
+from trisweep.native import core
+
+ITERATIONS, SECONDS, RIVALS_SECONDS = 500, 30.0, 60.0  # limits of a solve
+DEFAULT, IPOPT = "default", "IPOPT"
+FIXED: dict[str, dict[str, Any]] = {
+    **{f"monotone {mu:g}": {"barrier": "monotone", "initial_barrier": mu} for mu in 10.0 ** np.arange(-4, 4)},
+    "adaptive": {"barrier": "adaptive"},
+}
+RULES: dict[str, dict[str, Any]] = {
+    DEFAULT: {},
+    **FIXED,
+    "adaptive, patience 3": {"barrier": "adaptive", "patience": 3},
+}
+OWN = "its own"  # guess of a public problem
+
+
+class Trial(NamedTuple):
+    """The motion, or the public problem, by its name; the guess and the rule likewise."""
+
+    motion: str
+    guess: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """stamp: what solved it, so that a changed solver is asked anew."""
+
+    motion: str
+    guess: str
+    rule: str
+    stamp: str
+    status: str
+    iterations: int
+    seconds: float
+    objective: float
+
+    @property
+    def trial(self) -> Trial:
+        return Trial(self.motion, self.guess, self.rule)
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "solved"
+
+
+@cache
+def stamp(rule: str) -> str:
+    """Of the core, or of the wheel that IPOPT comes in."""
+    if rule == IPOPT:
+        return importlib.metadata.version("casadi")
+    return hashlib.sha256(Path(core.__file__).read_bytes()).hexdigest()[:12]
+
+
+def all_names() -> list[str]:
+    """Motions, then public problems."""
+    return [*names(), *places()]
+
+
+def trials_of(name: str, rules: Iterable[str]) -> list[Trial]:
+    guesses = [OWN] if name in places() else list(motion(name).guesses())
+    return [Trial(name, guess, rule) for rule in rules for guess in guesses]
+
+
+def solve(name: str, rules: list[str], known: frozenset[tuple[Trial, str]]) -> Iterator[Outcome]:
+    """What comes of the trials that are not known yet."""
+    wanted = [trial for trial in trials_of(name, rules) if (trial, stamp(trial.rule)) not in known]
+    if not wanted:
+        return
+    guesses, parameters, build = _statement(name)
+    solvers: dict[str, ts.Solver] = {}
+    for trial in wanted:
+        backend = "ipopt" if trial.rule == IPOPT else "native"
+        limit = RIVALS_SECONDS if trial.rule == IPOPT else SECONDS
+        settings = ts.Settings(iterations=ITERATIONS, seconds=limit, **RULES.get(trial.rule, {}))
+        try:
+            if backend not in solvers:
+                solvers[backend] = build(backend)
+            solution = solvers[backend].solve(guesses[trial.guess], settings=settings, **parameters)
+        except ts.TrisweepError as error:
+            yield Outcome(*trial, stamp(trial.rule), f"refused: {error}"[:200], 0, 0.0, float("nan"))
+            continue
+        # A rival is held to its own word where ours has only a doubt.
+        status = "solved" if backend == "ipopt" and solution.doubt else solution.status
+        taken = solution.statistics
+        yield Outcome(*(*trial, stamp(trial.rule), status), taken.iterations, taken.seconds, float(solution.objective))
+
+
+def _statement(name: str) -> tuple[dict[str, Any], Any, Any]:
+    if name not in places():
+        made = motion(name)
+        return made.guesses(), made.parameters, made.build
+    public = case(name)
+    stated = public.build()
+    guess, parameters = public.starts(0, stated)
+    return {OWN: guess}, parameters, lambda backend: stated.problem.build(backend=backend)
+
+
+def write(path: Path, outcomes: Iterable[Outcome]) -> None:
+    """Append them to a file, a line each."""
+    with path.open("a") as file:
+        file.writelines(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
+
+
+def read(path: Path) -> list[Outcome]:
+    """All that a file has and that the present solvers made."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    found = (Outcome(**json.loads(line)) for line in lines)
+    return [outcome for outcome in found if outcome.stamp == stamp(outcome.rule)]

@@ -10,6 +10,7 @@ answer, recomputed by CasADi alone, relative to the largest multiplier (at least
 import sys
 
 from support.machine import describe
+from trisweep.ocp.statement.terms import Kind
 from trisweep.problems import names, task
 from trisweep.problems.twins.ipopt import Ipopt
 
@@ -32,7 +33,7 @@ def row(name: str) -> str:
     solution = min(ours, key=lambda found: found.statistics.seconds)
     answer = min(theirs, key=lambda found: found.seconds)
     statistics, sizes, residuals = solution.statistics, solver.transcription, rival.residuals(solution)
-    rows = f"{sum(sizes.count('equalities'))}+{sum(sizes.count('inequalities'))}"
+    rows = f"{sum(sizes.count(Kind.EQUALITY))}+{sum(sizes.count(Kind.INEQUALITY))}"
     each, other = (1e6 * run.seconds / run.iterations for run in (statistics, answer))
     apart = abs(solution.objective - answer.objective) / max(1.0, abs(answer.objective))
     stationary = residuals.stationarity / residuals.multipliers

@@ -164,6 +164,8 @@ class StatedLimits:
 
 
 def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
+    # A free duration, which is a constant, has its limits on every stage all the same: with those of the first alone
+    # the public problems take as many iterations, and one of them is lost (quadrotor).
     found = []
     everywhere = np.arange(layout.size_z)
     for phase, place in zip(transcription.phases, layout.phases):

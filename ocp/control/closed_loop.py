@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
+from ...floats import floats
 from ...native.progress_bar import Progress
 from .controller import Controller
 from .history import History
@@ -107,6 +108,8 @@ class _Loop:
         self.controller, self.period = controller, float(period)
         self.parameters, self.random = parameters, np.random.default_rng(seed)
         self.start = self.checked("start", start)
+        if noise is not None and not isinstance(noise, Mapping):
+            raise ProblemError(f"closed_loop: noise is {_said(noise)}, expected deviations by the names of states")
         self.noise = {name: _numbers(f"noise of '{name}'", value) for name, value in (noise or {}).items()}
         for name, size in self.noise.items():
             if name not in self.start:
@@ -126,6 +129,8 @@ class _Loop:
     def command(self, time: float, states: State) -> State:
         """The controls that act from now on."""
         given = self.parameters(time) if callable(self.parameters) else self.parameters
+        if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
+            raise ProblemError(f"closed_loop: parameters are {_said(given)}, expected values by name")
         measured = {name: value.copy() for name, value in states.items()}
         for name, size in self.noise.items():
             measured[name] += size * self.random.standard_normal(measured[name].shape)
@@ -212,8 +217,8 @@ def _cycles(seconds: float, period: float) -> int:
 
 def _numbers(what: str, value: ArrayLike) -> np.ndarray:
     try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        return floats(value)
+    except TypeError:
         raise ProblemError(f"closed_loop: {what} is {_said(value)}, expected numbers") from None
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
+from ...floats import floats
 from ..answer.solution import Solution
 from ..answer.status import Status
 from ..solve.backend import Outcome, Request
@@ -86,7 +87,9 @@ class Controller:
         self._settings = Settings(iterations=iterations, seconds=seconds)
         if isinstance(barrier, bool) or not isinstance(barrier, (int, float)) or not 0 < barrier <= 0.1:
             raise ProblemError(f"controller: barrier is {barrier!r}, expected a number above 0 and at most 0.1")
-        self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), bool(shift), guess
+        if not isinstance(shift, bool):
+            raise ProblemError(f"controller: shift is {repr(shift)[:60]}, expected True or False")
+        self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), shift, guess
         self.history = History()
         self._core = backend.new_core()
         place = solver.layout.phases[0]
@@ -154,6 +157,8 @@ class Controller:
 
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
+        if not isinstance(start, Mapping):
+            raise ProblemError(f"controller: start is {repr(start)[:60]}, expected the measured states by name")
         self.prepare(**parameters)
         return self.feedback(**start)
 
@@ -285,6 +290,6 @@ def _arrived(solver: Solver, *given: Any) -> Controller:
 
 def _numbers(name: str, value: ArrayLike) -> np.ndarray:
     try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
+        return floats(value)
+    except TypeError:
         raise ProblemError(f"controller: '{name}' is {repr(value)[:60]}, expected numbers") from None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.junk import fuzz, picker
 from support.ocp_problems import rest_to_rest
-from trisweep.ocp import Free, Problem, ProblemError, Settings
+from trisweep.ocp import Free, Problem, ProblemError, Settings, Soft, closed_loop
 
 pytestmark = pytest.mark.usefixtures("quiet")
 pick = picker(share=0.5)
@@ -31,6 +31,8 @@ def state_something(rng):
         ocp.minimize(pick(rng, u**2, p * u), at=pick(rng, "steps", 1), name=pick(rng, None, "cost"))
     elif verb == 3:
         sides = {side: pick(rng, 0, [1, 2]) for side in ("equals", "lower", "upper") if rng.random() < 0.5}
+        if rng.random() < 0.3:
+            sides["soft"] = pick(rng, 1.0, Soft(pick(rng, 1.0), pick(rng, 2.0)))
         ocp.constrain(pick(rng, "c"), pick(rng, x, x[0] * p), at=pick(rng, "all", "end", 2), **sides)
     elif verb == 4:
         ocp.then(
@@ -78,6 +80,41 @@ def test_solves(solver):
 
     fuzz(1500, 2, attempt)
     np.testing.assert_array_equal(solver.solve(p=0.0, each=0.0).x, expected.x)
+
+
+def test_loops():
+    ocp = Problem(steps=5, step=0.1)
+    x, u = ocp.state("x"), ocp.control("u", lower=-1.0, upper=1.0)
+    goal = ocp.parameter("goal")
+    ocp.next(x=x + 0.1 * u)
+    ocp.minimize((x - goal) ** 2 + 0.01 * u**2)
+    ocp.start("x")
+    solver = ocp.build()
+    controller = solver.controller(shift=False)
+    expected = controller.step({"x": 0.3}, goal=0.2)
+
+    def plant(states, controls, period):
+        return {"x": states["x"] + period * controls["u"]}
+
+    def attempt(rng):
+        if rng.random() < 0.2:
+            options = {"seconds": 0.1, "iterations": 2, "barrier": 1e-6, "shift": True, "guess": None}
+            solver.controller(**{name: pick(rng, good) for name, good in options.items() if rng.random() < 0.4})
+        elif rng.random() < 0.7:
+            command = controller.step(pick(rng, {"x": pick(rng, 0.3)}), goal=pick(rng, 0.2))
+            assert np.isfinite(command.u).all() and abs(command.u[0]) <= 1 + 1e-7
+        else:
+            start, given = pick(rng, {"x": pick(rng, 0.3)}), pick(rng, {"goal": pick(rng, 0.2)})
+            more = {"delay": pick(rng, 1), "noise": pick(rng, {"x": pick(rng, 0.1)}), "seed": 1}
+            given = {} if callable(given) else given  # what a user's function raises is his
+            body = pick(rng, plant)
+            body = plant if callable(body) else body
+            run = closed_loop(solver.controller(), body, pick(rng, 0.3), start, given, **more)
+            assert run.status in ("finished", "diverged") and np.isfinite(run.x).all()
+
+    fuzz(1000, 4, attempt)
+    controller.restart()
+    np.testing.assert_array_equal(controller.step({"x": 0.3}, goal=0.2).u, expected.u)
 
 
 def test_settings():

@@ -26,6 +26,9 @@ State = dict[str, np.ndarray]
 Plant = Callable[[State, State, float], Mapping[str, ArrayLike]]
 Parameters = Mapping[str, ArrayLike] | Callable[[float], Mapping[str, ArrayLike]]
 
+# Periods that a command may wait.
+MOST_DELAY = 10**6
+
 # Steps of the plant's own integration in a period, where it is a model.
 SUBSTEPS = 10
 
@@ -100,8 +103,10 @@ class _Loop:
     ):
         if not isinstance(controller, Controller):
             raise ProblemError(f"closed_loop: controller is {_said(controller)}, expected that of solver.controller()")
-        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or delay < 0:
-            raise ProblemError(f"closed_loop: delay is {_said(delay)}, expected a whole number of periods")
+        if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or not 0 <= delay <= MOST_DELAY:
+            raise ProblemError(
+                f"closed_loop: delay is {_said(delay)}, expected a whole number of periods, at most {MOST_DELAY}"
+            )
         period = controller.solver.problem.time_step
         if not isinstance(period, (int, float)):
             raise ProblemError("closed_loop: the problem's duration is free, expected steps of a known length")

@@ -157,7 +157,7 @@ class Controller:
 
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
-        if not isinstance(start, Mapping):
+        if not isinstance(start, Mapping) or not all(isinstance(name, str) for name in start):
             raise ProblemError(f"controller: start is {repr(start)[:60]}, expected the measured states by name")
         self.prepare(**parameters)
         return self.feedback(**start)

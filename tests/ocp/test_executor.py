@@ -248,7 +248,7 @@ def test_misuse_gets_a_sentence(stated):
     for given, match in (
         ({"executor": 3}, r"executor is a int, expected something with submit\(...\)"),
         ({"executor": lambda: 3}, r"executor gives a int, expected one with submit\(...\)"),
-        ({"threads": 0}, "threads is 0, expected a whole number from 1 on"),
+        ({"threads": 0}, "threads is 0, expected a whole number from 1 to 256"),
         ({"settings": 3}, "settings is 3, expected Settings"),
         ({"resume": 3}, "resume: path is 3, expected a path"),
         ({"target": [*targets, np.nan]}, "'target' of problem 120 has an entry that is not finite"),

@@ -24,9 +24,14 @@ public:
         --left;
         if (!cut_short(largest_primal_step(program, dv, tau))) return false;
         find_dual_steps(program, dv, mu);
-        if (++cuts < MOST_CUTS && bounds_met(program, dv) <= FEW * bound_count(program)) return false;
+        if (++cuts < MOST_CUTS && !meets_many(program, dv)) return false;
         left = 0;
         return true;
+    }
+
+    // Whether a direction changes more than the active set next to it; the bounds' steps go with it.
+    static bool meets_many(const Program& program, const double* dv) {
+        return bounds_met(program, dv) > FEW * bound_count(program);
     }
 
     // Whether the bounds cut a step to so little that its direction says nothing.

@@ -31,7 +31,7 @@ public:
 
     double error = 0.0;  // of the barrier problem, at the point where the last step began
     double alpha = 1.0;  // share of the last step that the bounds allowed
-    bool cut_short() const { return Retreat::cut_short(alpha); }
+    bool lost() const { return alpha <= NOWHERE || many_met; }
     double least_mu = 1e-6;
 
     // The point is that of a finished solve.
@@ -98,6 +98,7 @@ public:
 
 private:
     static constexpr double TO_BOUNDARY = 0.99;  // share of the way that a step may go
+    static constexpr double NOWHERE = 0.05;      // a step after which the plan is given up
     static constexpr double LONG = 0.9;          // a step after which mu falls
     static constexpr double FASTER = 0.2;        // to this share
 
@@ -119,7 +120,7 @@ private:
     // Down while steps are long; where the bounds cut them short, up, and the point back to the middle.
     void choose_barrier() {
         if (alpha > LONG) point.mu = std::max(least_mu, FASTER * point.mu);
-        if (!cut_short()) return;
+        if (!Retreat::cut_short(alpha)) return;
         point.mu = Retreat::barrier(program, dv, quadratic_gain(program, h, dv, rows, dy), point.mu);
         Retreat::run(program, point.mu, point.v);
     }
@@ -128,6 +129,7 @@ private:
         const double tau = std::max(TO_BOUNDARY, 1.0 - point.mu);
         alpha = largest_primal_step(program, dv, tau);
         find_dual_steps(program, dv, point.mu);
+        many_met = Retreat::cut_short(alpha) && Retreat::meets_many(program, dv);
         const double alpha_dual = largest_dual_step(program, tau);
         for (int i = 0; i < program.size_v; ++i) point.v[i] += alpha * dv[i];
         for (int i = 0; i < program.size_y; ++i) point.y[i] += alpha * dy[i];
@@ -142,7 +144,7 @@ private:
     Regularization regularization;
     Arena arena;
     double *dv, *dy, *h, *slope, *sigma, *root, *rows;
-    bool ready = false;
+    bool ready = false, many_met = false;  // the last step was cut short, and by many bounds
 };
 
 }  // namespace trisweep

@@ -131,7 +131,7 @@ public:
         const auto end = deadline(Stopwatch::clock::now(), seconds);
         Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
         Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
-        Taken taken{cycle.feedback(measured) && !cycle.cut_short(), 1, cycle.error};
+        Taken taken{cycle.feedback(measured) && !cycle.lost(), 1, cycle.error};
         for (; taken.fine && taken.steps < steps && Stopwatch::clock::now() < end; ++taken.steps) {
             taken.fine = cycle.prepare();
             if (!taken.fine || Stopwatch::clock::now() > end) break;

@@ -1,12 +1,13 @@
 # `make demo` and `make test` are all a newcomer needs; each installs what it uses into .venv, and does so again only
 # when the sources of the native core or pyproject.toml changed.
-SHELL  := bash
-VENV   := .venv
-PYTHON ?= python3
-BIN    := $(CURDIR)/$(VENV)/bin
-CORE   := pyproject.toml native/CMakeLists.txt $(wildcard native/src/*/*)
-COMMA  := ,
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SHELL   := bash
+VENV    := .venv
+PYTHON  ?= python3
+BIN     := $(CURDIR)/$(VENV)/bin
+SOURCES := $(shell find native/src -name "*.?pp")
+CORE    := pyproject.toml native/CMakeLists.txt $(SOURCES)
+COMMA   := ,
+PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test lint types format bench fuzz asan tsan clean
 
@@ -22,7 +23,7 @@ lint: $(VENV)/.installed-test types
 	@echo "== lint"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/clang-format --dry-run -Werror native/src/*/*
+	@$(BIN)/clang-format --dry-run -Werror $(SOURCES)
 
 # The checker wants folders with the names that are imported: build/types/trisweep links to the rooms.
 ROOMS := native riccati adjoint dynamics drawing ocp problems
@@ -36,7 +37,7 @@ types: $(VENV)/.installed-test
 format: $(VENV)/.installed-test
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
-	@$(BIN)/clang-format -i native/src/*/*
+	@$(BIN)/clang-format -i $(SOURCES)
 
 bench: $(VENV)/.installed-bench
 	@for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

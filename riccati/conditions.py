@@ -1,7 +1,7 @@
 """The KKT conditions of a QP at an answer, relative to the terms that are summed there.
 
 No change of units (of the cost, of a variable, of a row) changes the verdict. The sizes, and their names, are those of
-`native/src/ocp/judge.hpp`, for rows that are linear; every entry is a variable of its own.
+`native/src/ocp/judge/judge.hpp`, for rows that are linear; every entry is a variable of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A controller: the interior point one step a cycle, cut at the measurement (native/src/ocp/cycle.hpp).
+"""A controller: the interior point one step a cycle, cut at the measurement (native/src/ocp/solve/cycle.hpp).
 
 Where a step cannot be had so (states on manifolds, several phases, limits that change, a plan that is lost), a cycle
 is a solve from the plan as it stands, within the controller's time.

@@ -5,7 +5,7 @@
     complementarity y, w > 0 only on an upper limit, < 0 only on a lower one
 
 Everything is in the units of the statement, and a second time relative to the size of the terms that are summed there,
-at this very point: native/src/ocp/judge.hpp states the rule and judges the core's answers by it. Here the same is
+at this very point: native/src/ocp/judge/judge.hpp states the rule and judges the core's answers by it. Here the same is
 computed by another way, in which compiler, `adjoint` and core have no part: for `Solution.check()`, for the answers of
 other solvers, and to judge the judge.
 """

@@ -57,7 +57,7 @@ class NativeBackend:
         return self.functions, self._recentrings
 
     def run(self, request: Request) -> Outcome:
-        """Solve by the core; see native/src/ocp/result.hpp for what it says."""
+        """Solve by the core; see native/src/ocp/solve/result.hpp for what it says."""
         if self.core is None:
             self.core = self.new_core()
         return self.run_on(self.core, request)
@@ -91,7 +91,7 @@ class NativeBackend:
         threads: int,
         progress: Callable[[int], object] | None,
     ) -> Any:
-        """Solve many by the core, each on the next thread that is free; see native/src/ocp/batch.hpp."""
+        """Solve many by the core, each on the next thread that is free; see native/src/ocp/solve/batch.hpp."""
         inner = _core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
         batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self._structure)

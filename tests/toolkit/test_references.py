@@ -28,7 +28,7 @@ def citations(path: Path) -> set[str]:
 def test_there_are_papers_and_citations():
     assert len(KEYS) > 25
     assert "Sathya 2024a" in citations(ROOT / "dynamics/constrained/pv.py")
-    assert "Wächter and Biegler 2006" in citations(ROOT / "native/src/interior_point/barrier.hpp")
+    assert "Wächter and Biegler 2006" in citations(ROOT / "native/src/interior_point/barrier/barrier.hpp")
 
 
 @pytest.mark.parametrize("path", [p for p in SOURCES if citations(p)], ids=lambda p: str(p.relative_to(ROOT)))

@@ -1,6 +1,6 @@
 // Many solves at once as Python sees them.
 #include "bind.hpp"
-#include "ocp/batch.hpp"
+#include "ocp/solve/batch.hpp"
 
 #include <nanobind/stl/vector.h>
 

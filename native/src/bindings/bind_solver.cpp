@@ -1,6 +1,6 @@
 // The solver of optimal-control problems as Python sees it.
 #include "bind.hpp"
-#include "ocp/solver.hpp"
+#include "ocp/solve/solver.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -121,7 +121,7 @@ void set_quadratic(Solver& solver, int k, Matrix H, Vector h, Matrix G, Vector g
 }
 
 void bind_structure(nb::module_& m) {
-    nb::class_<Block>(m, "Block", "One compiled function on a run of stages; see native/src/ocp/horizon.hpp.")
+    nb::class_<Block>(m, "Block", "One compiled function on a run of stages; see native/src/ocp/stages/horizon.hpp.")
         .def(nb::init<>())
         .def_rw("first", &Block::first)
         .def_rw("count", &Block::count)
@@ -153,7 +153,7 @@ void bind_structure(nb::module_& m) {
             b.derivatives_work = work;
         });
     nb::class_<Recentring>(m, "Recentring",
-                           "A change of coordinates on a run of stages; see native/src/ocp/horizon.hpp.")
+                           "A change of coordinates on a run of stages; see native/src/ocp/stages/horizon.hpp.")
         .def(nb::init<>())
         .def_rw("first", &Recentring::first)
         .def_rw("count", &Recentring::count)
@@ -220,7 +220,7 @@ void bind_result(nb::module_& m) {
         .def_ro("alpha_dual", &Record::alpha_dual)
         .def_ro("trials", &Record::trials)
         .def_prop_ro("kind", [](const Record& r) { return std::string(1, r.kind); });
-    nb::class_<Result>(m, "Result", "What a solve hands back; see native/src/ocp/result.hpp.")
+    nb::class_<Result>(m, "Result", "What a solve hands back; see native/src/ocp/solve/result.hpp.")
         .def_ro("status", &Result::status)
         .def_prop_ro("z", &view<&Result::z>, nb::rv_policy::reference_internal)
         .def_prop_ro("w", &view<&Result::w>, nb::rv_policy::reference_internal)
@@ -245,7 +245,7 @@ void bind_solver(nb::module_& m) {
     bind_structure(m);
     bind_settings(m);
     bind_result(m);
-    nb::class_<Judge>(m, "Judge", "The KKT conditions at a point; see native/src/ocp/judge.hpp.")
+    nb::class_<Judge>(m, "Judge", "The KKT conditions at a point; see native/src/ocp/judge/judge.hpp.")
         .def(nb::init<const Structure&>())
         .def("set_bounds",
              [](Judge& j, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "adaptive_barrier.hpp"
 #include "convergence.hpp"
-#include "direction.hpp"
-#include "jam.hpp"
-#include "line_search.hpp"
-#include "predictor_corrector.hpp"
-#include "retreat.hpp"
+#include "interior_point/barrier/adaptive_barrier.hpp"
+#include "interior_point/barrier/retreat.hpp"
+#include "interior_point/direction/direction.hpp"
+#include "interior_point/direction/predictor_corrector.hpp"
+#include "interior_point/line_search/jam.hpp"
+#include "interior_point/line_search/line_search.hpp"
 #include "settings.hpp"
 #include "supervisor.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "barrier.hpp"
+#include "interior_point/barrier/barrier.hpp"
 #include "record.hpp"
 
 namespace trisweep {

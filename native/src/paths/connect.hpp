@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/clearance.hpp"
+#include "clearance.hpp"
 
 namespace trisweep {
 

@@ -17,9 +17,9 @@
 #include <algorithm>
 #include <array>
 
-#include "convergence.hpp"
+#include "interior_point/convergence.hpp"
+#include "interior_point/settings.hpp"
 #include "refinement.hpp"
-#include "settings.hpp"
 
 namespace trisweep {
 

@@ -2,8 +2,8 @@
 // constraints less, by the same interior point on the elastic problem. If there is none nearby, the problem is infeasible here.
 #pragma once
 
-#include "elastic.hpp"
 #include "interior_point/interior_point.hpp"
+#include "ocp/program/elastic.hpp"
 
 namespace trisweep {
 

@@ -28,7 +28,7 @@
 #include <span>
 #include <vector>
 
-#include "structure.hpp"
+#include "ocp/stages/structure.hpp"
 #include "verdict.hpp"
 
 namespace trisweep {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "interior_point/program.hpp"
 #include "kernels/kernels.hpp"
-#include "program.hpp"
 
 namespace trisweep {
 

@@ -2,7 +2,7 @@
 // solution, refined.
 #pragma once
 
-#include "iterate.hpp"
+#include "interior_point/iterate.hpp"
 #include "refinement.hpp"
 #include "regularization.hpp"
 

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <span>
 
+#include "interior_point/barrier/retreat.hpp"
 #include "interior_point/interior_point.hpp"
-#include "interior_point/retreat.hpp"
-#include "optimal_control.hpp"
+#include "ocp/program/optimal_control.hpp"
 
 namespace trisweep {
 

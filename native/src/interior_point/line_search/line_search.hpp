@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "acceptance.hpp"
-#include "direction.hpp"
-#include "settings.hpp"
+#include "interior_point/direction/direction.hpp"
+#include "interior_point/settings.hpp"
 #include "watchdog.hpp"
 
 namespace trisweep {

@@ -5,7 +5,7 @@
 // A soft inequality keeps its row beside the equalities; its slack is eliminated into the price, D + 1 / S.
 #pragma once
 
-#include "horizon.hpp"
+#include "ocp/stages/horizon.hpp"
 
 namespace trisweep {
 

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "horizon.hpp"
 #include "interior_point/record.hpp"
 #include "interior_point/status.hpp"
-#include "verdict.hpp"
+#include "ocp/judge/verdict.hpp"
+#include "ocp/stages/horizon.hpp"
 
 namespace trisweep {
 

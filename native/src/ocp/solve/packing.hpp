@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "optimal_control.hpp"
+#include "ocp/program/optimal_control.hpp"
 
 namespace trisweep {
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "cycle.hpp"
-#include "judge.hpp"
+#include "ocp/judge/judge.hpp"
+#include "ocp/stages/structure.hpp"
 #include "packing.hpp"
 #include "rescaling.hpp"
 #include "restoration.hpp"
 #include "result.hpp"
 #include "starting_point.hpp"
-#include "structure.hpp"
 
 namespace trisweep {
 

@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <array>
 
+#include "interior_point/program.hpp"
 #include "kernels/kernels.hpp"
-#include "program.hpp"
 
 namespace trisweep {
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "judge.hpp"
+#include "ocp/judge/judge.hpp"
 #include "result.hpp"
 #include "starting_point.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program.hpp"
+#include "interior_point/program.hpp"
 
 namespace trisweep {
 

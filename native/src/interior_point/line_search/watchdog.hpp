@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "iterate.hpp"
+#include "interior_point/iterate.hpp"
 
 namespace trisweep {
 

@@ -3,8 +3,8 @@
     minimize    the objective of `LQProblem`      subject to its dynamics and equalities, and at every stage
                 x_lower <= x <= x_upper,   u_lower <= u <= u_upper,   lower <= Cx x + Cu u <= upper
 
-Mehrotra's predictor-corrector on the sweep (`native/src/interior_point/direction/predictor_corrector.hpp`). What is said of an
-answer is computed again, from the data, in any units (`conditions.py`); the solver goes on until that agrees.
+Mehrotra's predictor-corrector on the sweep (`native/src/interior_point/direction/predictor_corrector.hpp`). What is
+said of an answer is computed again, from the data, in any units (`conditions.py`); the solver goes on until both agree.
 """
 
 from __future__ import annotations

@@ -8,12 +8,15 @@ limits and actuators push nothing here: joint forces are given. What else would 
 
 from __future__ import annotations
 
+import threading
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import ModelError
+from ...forks import no_fork
 from ...whole_file import is_file, path_of
 from ..algebra.spatial import placement
 from ..constraints.constraint import Constraint
@@ -30,23 +33,37 @@ CONNECT, WELD = range(2)
 BODY, SITE = 1, 6  # of mjtObj
 EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
 COUNTS = {"body": "nbody", "jnt": "njnt", "site": "nsite", "eq": "neq", "tendon": "ntendon"}
+ONE_AT_A_TIME = threading.Lock()  # MuJoCo has one place for who hears its warnings
 SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box"}
 
 
 def load_mjcf(path: str | Path) -> Model:
     """The model of an MJCF file, its equality constraints in `model.constraints`."""
+    path = path_of(path, "load_mjcf", ModelError)
+    return Reader(mujoco_model(path), path.stem).model()
+
+
+def mujoco_model(path: Path) -> mujoco.MjModel:
+    """MuJoCo's own model of a file. What it warns of is a warning of Python's: it would write a log where it is run."""
     try:
         import mujoco
     except ImportError as error:
         raise ModelError("reading MJCF needs the package mujoco, expected `pip install trisweep[mjcf]`") from error
-    path = path_of(path, "load_mjcf", ModelError)
     if not is_file(path):
         raise ModelError(f"there is no file '{path}', expected an MJCF")
-    try:
-        source = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        raise ModelError(f"'{path}' cannot be read as MJCF: {error}") from error
-    return Reader(source, path.stem).model()
+    warned: list[str] = []
+    with no_fork(), ONE_AT_A_TIME:
+        others = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(warned.append)
+        try:
+            source = mujoco.MjModel.from_xml_path(str(path))
+        except ValueError as error:
+            raise ModelError(f"'{path}' cannot be read as MJCF: {error}") from error
+        finally:
+            mujoco.set_mju_user_warning(others)
+    for sentence in warned:
+        warnings.warn(f"'{path}': {sentence}", stacklevel=3)
+    return source
 
 
 def rotation_of(quaternion: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from trisweep.dynamics import (
     simulate,
     weld,
 )
+from trisweep.dynamics.free.energy import total_mass
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -113,9 +114,18 @@ def test_mujocos_own_model_moves_as_mujoco_says(tmp_path):
 
 @pytest.mark.skipif(GYMNASIUM is None, reason="gymnasium is not installed")
 @pytest.mark.parametrize("name", ROBOTS)
-def test_robots_of_gymnasium_move_as_mujoco_says(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # MuJoCo's log of what it has to say about old files
+@pytest.mark.filterwarnings("ignore:.*settotalmass")
+def test_robots_of_gymnasium_move_as_mujoco_says(name):
     agrees(Path(GYMNASIUM.origin).parent / "envs" / "mujoco" / "assets" / f"{name}.xml")
+
+
+def test_what_mujoco_warns_of_is_a_warning_and_no_log_in_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, SPRUNG.replace('angle="radian"', 'angle="radian" settotalmass="3"'))
+    with pytest.warns(UserWarning, match=r"robot\.xml': compiler attribute 'settotalmass' is deprecated"):
+        model = load_mjcf(path)
+    assert total_mass(model) == pytest.approx(3.0)
+    assert list(tmp_path.iterdir()) == [path] and mujoco.get_mju_user_warning() is None
 
 
 def test_every_kind_of_passive_force_is_mujocos(tmp_path):

@@ -1,6 +1,7 @@
 """A small MJCF robot with every kind of joint, and the way from our coordinates to MuJoCo's."""
 
 import numpy as np
+from trisweep.dynamics.files.mjcf import mujoco_model
 
 MJCF = """
 <mujoco>
@@ -61,7 +62,7 @@ class Mujoco:
         import mujoco
 
         self.path, self.model, self.forward, self.step = str(path), model, mujoco.mj_forward, mujoco.mj_step
-        self.source = mujoco.MjModel.from_xml_path(str(path))
+        self.source = mujoco_model(path)
         off = mujoco.mjtDisableBit
         self.source.opt.disableflags |= off.mjDSBL_CONTACT | off.mjDSBL_LIMIT
         self.source.opt.disableflags |= 0 if equalities else off.mjDSBL_EQUALITY

@@ -69,12 +69,12 @@ endef
 # Whatever runs the core, but for what counts allocations or starts processes of its own.
 asan: $(VENV)/.installed-test
 	$(call sanitized,asan,address$(COMMA)undefined,libasan libubsan libstdc++,tests/native tests/riccati tests/ocp \
-	  --ignore=tests/native/test_allocations.py --ignore=tests/ocp/test_executor.py \
+	  --ignore=tests/native/test_allocations.py --ignore=tests/ocp/many/test_executor.py \
 	  tests/faults/test_injected_faults.py tests/faults/test_fuzz_optimal_control.py tests/faults/test_fuzz_matrices_and_bodies.py)
 
 # Whatever runs it on several threads.
 tsan: $(VENV)/.installed-test
-	$(call sanitized,tsan,thread,libtsan libstdc++,tests/ocp/test_watching.py tests/faults/test_threads.py)
+	$(call sanitized,tsan,thread,libtsan libstdc++,tests/ocp/solve/test_watching.py tests/ocp/many/test_many.py tests/ocp/control tests/faults/test_threads.py)
 
 clean:
 	@rm -rf $(VENV) build out

@@ -21,8 +21,8 @@ import pinocchio as pin
 from support.convergence_figures import METHODS, convergence
 from support.machine import describe
 from support.operations import operations
-from support.pinocchio_overhead import pinocchio_overhead
 from support.report import Report
+from support.rivals.pinocchio_overhead import pinocchio_overhead
 from support.timing import by_address, seconds
 from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.free.aba import aba

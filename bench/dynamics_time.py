@@ -17,8 +17,8 @@ import numpy as np
 import pinocchio as pin
 from support.machine import describe
 from support.mechanisms import FEET, HANDS
-from support.mujoco_twin import mujoco_twin
-from support.pinocchio_overhead import pinocchio_overhead
+from support.rivals.mujoco_twin import mujoco_twin
+from support.rivals.pinocchio_overhead import pinocchio_overhead
 from support.timing import by_address, seconds
 from trisweep.dynamics import point, weld
 from trisweep.dynamics.constrained.pv_early import pv_early

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan
 
-from support.fatrop_reach import FatropReach, driver
 from support.machine import describe
+from support.rivals.fatrop_reach import FatropReach, driver
 from trisweep.adjoint import solved
 from trisweep.ocp import Settings
 from trisweep.problems import task

@@ -2,15 +2,15 @@
 
     TRISWEEP_RIVALS=/folder python bench/qp.py
 
-HPIPM is the one built for the processor (`support/tuned_hpipm.py`), the best of its modes, Riccati algorithms and
-partial condensing; "exact": the best that ends with all residuals below 1e-8 (its mode "speed_abs" looks at the
+HPIPM is the one built for the processor (`support/rivals/tuned_hpipm.py`), the best of its modes, Riccati algorithms
+and partial condensing; "exact": the best that ends with all residuals below 1e-8 (its mode "speed_abs" looks at the
 complementarity alone). Both are given the constants beforehand; the first state is eliminated. Times are the solvers'
 own, best of interleaved rounds on one core.
 """
 
 import numpy as np
 from support.machine import describe
-from support.tuned_hpipm import TunedHpipm, folder
+from support.rivals.tuned_hpipm import TunedHpipm, folder
 from trisweep.native import level
 from trisweep.riccati import QP, StageLimits
 from trisweep.riccati.random_problems import bounded_chain

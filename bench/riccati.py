@@ -5,7 +5,8 @@
 Share of peak: operations of factor + solve, counted by `operations` below, over time, over the sustained rate of
 independent multiply-adds of one core, all measured in this run. A rival's row says what its time covers.
 
-HPIPM built for the processor stands beside ours where `TRISWEEP_RIVALS` names its folder (`support/tuned_hpipm.py`).
+HPIPM built for the processor stands beside ours where `TRISWEEP_RIVALS` names its folder
+(`support/rivals/tuned_hpipm.py`).
 """
 
 import time
@@ -15,7 +16,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from support.machine import describe
-from support.tuned_hpipm import TunedHpipm, folder
+from support.rivals.tuned_hpipm import TunedHpipm, folder
 from trisweep.native import core, level
 from trisweep.riccati import dense, factorize
 from trisweep.riccati.random_problems import benchmark_chain

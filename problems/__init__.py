@@ -15,7 +15,7 @@ from ..errors import ProblemError
 if TYPE_CHECKING:
     from .ready import Task
 
-# name of a function: the module it stands in
+# name of a function: the module of `tasks` it stands in
 _MODULES = {
     "iiwa_reach": "iiwa_reach",
     "iiwa_reach_constrained": "iiwa_reach",
@@ -49,4 +49,4 @@ def summary(name: str) -> str:
 def _function(name: str) -> Callable[..., Task]:
     if name not in _MODULES:
         raise ProblemError(f"there is no ready problem '{name}', expected one of {', '.join(_MODULES)}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return getattr(import_module(f".tasks.{_MODULES[name]}", __name__), name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import trisweep as ts
-from trisweep.problems.iiwa_reach import GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT, iiwa_reach_constrained
+from trisweep.problems.tasks.iiwa_reach import GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT, iiwa_reach_constrained
 
 from .motion import Motion, Part
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import trisweep as ts
-from trisweep.problems.cart_pole import cart_pole_swing_up
-from trisweep.problems.four_bar import four_bar_move
-from trisweep.problems.pendulum import pendulum_swing_up
+from trisweep.problems.tasks.cart_pole import cart_pole_swing_up
+from trisweep.problems.tasks.four_bar import four_bar_move
+from trisweep.problems.tasks.pendulum import pendulum_swing_up
 
 from .motion import Motion, Part, of_task
 

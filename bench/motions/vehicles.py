@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import trisweep as ts
 from casadi import cross, mtimes
-from trisweep.problems import quadrotor
-from trisweep.problems.truck_trailer import truck_trailer_parking
+from trisweep.problems.tasks import quadrotor
+from trisweep.problems.tasks.truck_trailer import truck_trailer_parking
 
 from .motion import Motion, Part, of_task
 

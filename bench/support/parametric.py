@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import trisweep as ts
-from trisweep.problems.iiwa_reach import iiwa_reach
+from trisweep.problems.tasks.iiwa_reach import iiwa_reach
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""The solution: its phases, constraints, diagnosis, report and file."""
+"""The solution: its phases, constraints, diagnosis and report; `files` keeps it."""

@@ -249,13 +249,13 @@ class Solution(WithoutSolver):
 
     def save(self, path: str | Path) -> Path:
         """Write everything but the solver to a file (.npz)."""
-        from .archive import save
+        from .files.archive import save
 
         return save(self, path)
 
     @staticmethod
     def load(path: str | Path) -> Solution:
         """Read what `save` wrote: to look at, to plot, or as a guess."""
-        from .archive import load
+        from .files.archive import load
 
         return load(path)

@@ -21,9 +21,9 @@ import numpy as np
 
 from ...cached import cached_property
 from ...errors import ProblemError
-from ..answer.archive import sensible_layout
-from ..answer.parts_file import Form, read, write
-from ..answer.schema import SchemaError, typed
+from ..answer.files.archive import sensible_layout
+from ..answer.files.parts_file import Form, read, write
+from ..answer.files.schema import SchemaError, typed
 from ..answer.solution import Solution
 from ..answer.statistics import Statistics
 from ..answer.status import Status

@@ -49,7 +49,7 @@ from .variables import (
 if TYPE_CHECKING:
     from ...dynamics import Cloud, Model, Scene
     from ..solve.solver import Solver
-    from .avoid import Avoidance
+    from .space.avoid import Avoidance
 
 MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
 OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
@@ -343,7 +343,7 @@ class Problem:
         rotation: (3, 3), the link's axes in the world, to within `angle` about each, rad. pointing: an axis of the
         link and the direction it is to have in the world, turned about it at will.
         """
-        from .goals import reach
+        from .space.goals import reach
 
         reach(self, link, position, rotation, pointing, along, tolerance, angle, at)
 
@@ -356,7 +356,7 @@ class Problem:
         at: Stages = "all",
     ) -> None:
         """Keep an axis of a link within `angle`, rad, of a direction in the world."""
-        from .goals import keep_upright
+        from .space.goals import keep_upright
 
         keep_upright(self, link, axis, up, angle, at)
 
@@ -369,7 +369,7 @@ class Problem:
         is nearest along a guess (stages, nq) into the rows; see `Avoidance`.
         """
         from ...dynamics import Cloud
-        from .avoid import avoid
+        from .space.avoid import avoid
 
         return avoid(self, scene, robot if isinstance(robot, Cloud) else Cloud(robot), q, margin, name)
 

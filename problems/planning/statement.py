@@ -14,7 +14,7 @@ from casadi import SX, sumsqr
 from ...dynamics import Cloud, Model, Scene
 from ...ocp import Free, Problem
 from ...ocp.solve.solver import Solver
-from ...ocp.statement.avoid import Avoidance
+from ...ocp.statement.space.avoid import Avoidance
 from .limits import FilledJointLimits
 
 EFFORT = 1e-3  # weight of accelerations beside a second of duration: what makes the answer unique

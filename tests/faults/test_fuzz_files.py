@@ -14,7 +14,7 @@ from support.ocp_problems import swing_up
 from trisweep.dynamics import load_urdf
 from trisweep.native import compile_function
 from trisweep.ocp import ProblemError, Solution
-from trisweep.ocp.answer import parts_file
+from trisweep.ocp.answer.files import parts_file
 from trisweep.problems.robot import robot
 
 pytestmark = pytest.mark.usefixtures("quiet")

@@ -7,8 +7,8 @@ import pytest
 from support.rivals import ipopt
 from trisweep.ocp import ProblemError
 from trisweep.problems import names, task
-from trisweep.problems.hanging_chain import catenary_energy
-from trisweep.problems.iiwa_reach import GOAL, START
+from trisweep.problems.tasks.hanging_chain import catenary_energy
+from trisweep.problems.tasks.iiwa_reach import GOAL, START
 
 STEPS = {"iiwa_reach_constrained": 20}
 
@@ -103,7 +103,7 @@ def test_the_chain_comes_closer_to_the_catenary_with_every_refinement():
 
 def test_energy_is_what_the_pendulum_was_given():
     """Along the swing, the motor's work less the friction's is the energy gained, within the error of the sums."""
-    from trisweep.problems.pendulum import DAMPING, GRAVITY, LENGTH, MASS
+    from trisweep.problems.tasks.pendulum import DAMPING, GRAVITY, LENGTH, MASS
 
     made, _, solution, _, _ = solved("pendulum_swing_up")
     theta, omega, u = solution.theta[:, 0], solution.omega[:, 0], solution.u[:, 0]

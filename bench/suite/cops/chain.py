@@ -1,4 +1,4 @@
-"""The shape of a chain that hangs between two points: `trisweep.problems.hanging_chain` has the statement."""
+"""The shape of a chain that hangs between two points: `trisweep.problems.tasks.hanging_chain` has the statement."""
 
 from trisweep.problems import task
 

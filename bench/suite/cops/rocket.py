@@ -1,4 +1,4 @@
-"""Goddard's rocket gets as high as it can: `trisweep.problems.goddard_rocket` has the statement."""
+"""Goddard's rocket gets as high as it can: `trisweep.problems.tasks.goddard_rocket` has the statement."""
 
 from trisweep.problems import task
 

@@ -1,6 +1,6 @@
 """A particle is steered to a height and a speed in the least time.
 
-The statement is that of `trisweep.problems.particle_steering`."""
+The statement is that of `trisweep.problems.tasks.particle_steering`."""
 
 from trisweep.problems import task
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from casadi import sin
 
-from ..ocp import Problem
-from .ready import Task
+from ...ocp import Problem
+from ..ready import Task
 
 MASS, LENGTH, DAMPING, GRAVITY = 1.0, 1.0, 0.1, 9.81  # kg, m, N m s, m/s^2
 TORQUE_LIMIT = 5.0  # N m

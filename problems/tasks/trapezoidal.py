@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import casadi as ca
 
-from ..ocp import Problem
+from ...ocp import Problem
 
 
 def trapezoidal(ocp: Problem, rates: Callable[[ca.SX, ca.SX], ca.SX], x: ca.SX, u: ca.SX) -> None:

@@ -12,10 +12,10 @@ import numpy as np
 from casadi import sumsqr
 from numpy.typing import ArrayLike
 
-from ..dynamics import weld
-from ..ocp import Problem
-from .ready import Task
-from .robot import robot
+from ...dynamics import weld
+from ...ocp import Problem
+from ..ready import Task
+from ..robot import robot
 
 START = (0.0, 0.4, 0.0, -1.2, 0.0, 0.8, 0.0)  # rad
 GOAL = (1.0, -0.5, 0.6, 0.9, -0.7, -0.4, 0.5)  # rad

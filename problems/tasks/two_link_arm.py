@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from casadi import cos, sin, vertcat
 
-from ..ocp import Free, Problem
-from .ready import Task
+from ...ocp import Free, Problem
+from ..ready import Task
 
 START = (0.0, 0.0, 0.5, 0.0)
 END = (0.0, 0.0, 0.5, 0.522)

@@ -13,8 +13,8 @@ import numpy as np
 from casadi import SX, exp, vertcat
 from numpy.typing import ArrayLike
 
-from ..ocp import Free, Problem
-from .ready import Task
+from ...ocp import Free, Problem
+from ..ready import Task
 from .trapezoidal import trapezoidal
 
 EXHAUST_SPEED, DRAG, DRAG_DECAY = 0.5, 310.0, 500.0

@@ -12,8 +12,8 @@ import numpy as np
 from casadi import SX, cos, cross, horzcat, mtimes, sin, sumsqr, tan, vertcat, vertsplit
 from numpy.typing import ArrayLike
 
-from ..ocp import Problem
-from .ready import Task
+from ...ocp import Problem
+from ..ready import Task
 
 MASS, GRAVITY, ARM = 0.5, 9.81, 0.17  # kg, m/s^2, m
 INERTIA = (2.3e-3, 2.3e-3, 4.6e-3)  # kg m^2

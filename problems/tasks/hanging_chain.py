@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from casadi import sqrt, vertcat
 
-from ..ocp import Problem
-from .ready import Task
+from ...ocp import Problem
+from ..ready import Task
 from .trapezoidal import trapezoidal
 
 LEFT, RIGHT, LENGTH = 1.0, 3.0, 4.0

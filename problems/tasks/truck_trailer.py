@@ -13,8 +13,8 @@ import numpy as np
 from casadi import cos, sin, sumsqr, tan, vertcat
 from numpy.typing import ArrayLike
 
-from ..ocp import Free, Problem
-from .ready import Task
+from ...ocp import Free, Problem
+from ..ready import Task
 
 TRUCK, TRAILER = 0.4, 0.8  # m, wheelbase and hitch to axle
 SPEED_LIMIT, STEERING_LIMIT, HITCH_LIMIT = 0.4, np.pi / 6, np.pi / 4  # m/s, rad, rad

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from casadi import cos, sin, vertcat
 
-from ..ocp import Free, Problem
-from .ready import Task
+from ...ocp import Free, Problem
+from ..ready import Task
 from .trapezoidal import trapezoidal
 
 THRUST = 100.0

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import trisweep as ts
 from trisweep.dynamics import Cloud
-from trisweep.ocp.statement.goals import rotation_error
+from trisweep.ocp.statement.space.goals import rotation_error
 from trisweep.problems.mechanisms.capsule_arm import capsule_arm
 
 

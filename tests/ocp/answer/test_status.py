@@ -6,7 +6,7 @@ import pytest
 from trisweep.native import core
 from trisweep.ocp.answer.status import Status
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "ocp.md"
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "ocp.md"
 
 
 def test_the_core_ends_with_the_same_words():

@@ -17,8 +17,8 @@ import numpy as np
 from trisweep.adjoint import expand, solved
 from trisweep.dynamics import weld
 from trisweep.native import compile_function
-from trisweep.problems.iiwa_reach import END_EFFECTOR, GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT
 from trisweep.problems.robot import robot
+from trisweep.problems.tasks.iiwa_reach import END_EFFECTOR, GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT
 
 STEPS, STEP, GOAL_WEIGHT = 50, 0.05, 10.0
 FUNCTIONS = ("cost", "gradient", "next", "jacobian", "hessian", "end_cost", "end_gradient", "end_hessian")

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import ProblemError
-from ...whole_file import is_file, path_of, whole_file
+from ....errors import ProblemError
+from ....whole_file import is_file, path_of, whole_file
 from .schema import SchemaError
 
 MOST_HEADER = 2**26  # bytes, unpacked

@@ -12,12 +12,12 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ModelError, ProblemError
-from ...floats import floats
+from ....errors import ModelError, ProblemError
+from ....floats import floats
 
 if TYPE_CHECKING:
-    from .named_stages import Stages
-    from .problem import Problem
+    from ..named_stages import Stages
+    from ..problem import Problem
 
 SMALLEST = 1e-12  # of 1 + trace(R): half a turn away, the quaternion is kept from dividing by zero
 

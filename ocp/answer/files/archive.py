@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ..solve.kkt import Measured, Point, Residual
-from ..stages.layout import Layout
-from ..stages.limit_vectors import LimitVectors
-from ..statement.terms import CONSTRAINTS, Kind
-from .diagnosis import Fault
-from .iteration import Iteration
+from ...solve.kkt import Measured, Point, Residual
+from ...stages.layout import Layout
+from ...stages.limit_vectors import LimitVectors
+from ...statement.terms import CONSTRAINTS, Kind
+from ..diagnosis import Fault
+from ..iteration import Iteration
+from ..solution import Solution
+from ..statistics import Statistics
+from ..status import Status
 from .parts_file import Form, read, write
 from .schema import SchemaError, typed
-from .solution import Solution
-from .statistics import Statistics
-from .status import Status
 
 FORM = Form("trisweep solution", "a solution", 7, "Solution.save", 2**31, packed=True)
 POINT = ("z", "y", "w", "shared_parameters", "stage_parameters")

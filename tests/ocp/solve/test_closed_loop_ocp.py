@@ -6,8 +6,8 @@ import pytest
 from trisweep.dynamics import simulate
 from trisweep.ocp import Problem
 from trisweep.problems import task
-from trisweep.problems.four_bar import closed_configuration, linkage
 from trisweep.problems.mechanisms import four_bar
+from trisweep.problems.tasks.four_bar import closed_configuration, linkage
 from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 

@@ -16,17 +16,17 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...dynamics import Cloud, Scene
-from ...dynamics.algebra.spatial import Transform
-from ...dynamics.free.kinematics import body_poses
-from ...dynamics.free.tree_motion import transforms
-from ...dynamics.shapes.block import BLOCK, FAR_AWAY
-from ...dynamics.shapes.cloud import tangent_planes
-from ...dynamics.shapes.distance import point_to_block
-from ...errors import ProblemError
+from ....dynamics import Cloud, Scene
+from ....dynamics.algebra.spatial import Transform
+from ....dynamics.free.kinematics import body_poses
+from ....dynamics.free.tree_motion import transforms
+from ....dynamics.shapes.block import BLOCK, FAR_AWAY
+from ....dynamics.shapes.cloud import tangent_planes
+from ....dynamics.shapes.distance import point_to_block
+from ....errors import ProblemError
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ..problem import Problem
 
 PLACE = BLOCK + 4  # a block, a sphere's centre on its body, and its radius with the margin
 TOUCH = 7  # two spheres' centres on their bodies, and their radii with the margin

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from casadi import sumsqr, vertcat
 
-from ..dynamics import Model, ModelBuilder, Shape, point
-from ..dynamics.algebra.spatial import placement
-from ..dynamics.constraints.constraint import Constraint
-from ..ocp import Problem
-from .ready import Task
+from ...dynamics import Model, ModelBuilder, Shape, point
+from ...dynamics.algebra.spatial import placement
+from ...dynamics.constraints.constraint import Constraint
+from ...ocp import Problem
+from ..ready import Task
 
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.7, 0.6, 0.8  # m
 DENSITY = 1.0  # kg/m

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from casadi import cos, sin, vertcat
 
-from ..ocp import Problem
-from .ready import Task
+from ...ocp import Problem
+from ..ready import Task
 
 CART, POLE, LENGTH, GRAVITY = 1.0, 0.3, 0.5, 9.81  # kg, kg, m, m/s^2
 RAIL, FORCE_LIMIT, DISTANCE = 2.0, 20.0, 1.0  # m, N, m

@@ -1,0 +1,1 @@
+"""Answers in files, and what is read back from them."""

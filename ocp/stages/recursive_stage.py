@@ -20,6 +20,7 @@ from .stages import Block
 class GraphParts:
     """What the core's `Graph` is made of, kept alive here: the core knows only addresses."""
 
+    controls: int
     variables: int
     rows: int
     exact: bool
@@ -49,6 +50,7 @@ class RecursiveStage(StageFunctions):
             return compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {block}")
 
         self._assemble(GraphParts(
+            controls=block.inputs[0].numel(),
             variables=sum(part.numel() for part in block.inputs[:2]),
             rows=weights.numel(),
             exact=exact,
@@ -64,7 +66,8 @@ class RecursiveStage(StageFunctions):
     def _assemble(self, parts: GraphParts) -> None:
         self.parts = parts
         made = core.Graph()
-        made.variables, made.rows, made.exact, made.trees = parts.variables, parts.rows, parts.exact, parts.trees
+        made.controls, made.variables, made.rows = parts.controls, parts.variables, parts.rows
+        made.exact, made.trees = parts.exact, parts.trees
         made.arguments = [_for_core(code) for code in parts.arguments]
         made.values, made.slopes, made.curvature = map(_for_core, (parts.values, parts.slopes, parts.curvature))
         made.slope_rows, made.slope_columns = map(list, parts.slope_places)

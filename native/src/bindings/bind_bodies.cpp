@@ -41,8 +41,8 @@ nb::tuple derivatives(const Tree& tree, Matrix arguments, Matrix unknowns, Matri
         dynamics.assemble(to(matrix, ny, nv), [&](std::size_t i, vec value) { to(residual, 1, ny)(0, i, value); });
         dynamics.slopes(y, to(slope, ny, nw));
         dynamics.curvature(
-            mu, all, [&](std::size_t i, std::size_t j, vec value) { pair(i, nv + j, value); },
-            [&](std::size_t i, std::size_t j, vec value) { all(nv + i, nv + j, value); },
+            mu, pair, [&](std::size_t i, std::size_t j, vec value) { pair(i, nv + j, value); },
+            [&](std::size_t i, std::size_t j, vec value) { pair(nv + i, nv + j, value); },
             [&](std::size_t i, std::size_t j, vec value) { pair(i, nw + j, value); });
     }
     return nb::make_tuple(found[0], found[1], found[2], found[3]);
@@ -81,7 +81,8 @@ nb::tuple graph_derivatives(const StageGraph& graph, const std::vector<Matrix>& 
     Array first = new_array({std::size_t(count), graph.jacobian_rows.size()}, jacobian);
     Array second = new_array({std::size_t(count), graph.hessian_rows.size()}, hessian);
     GraphMemory memory(graph);
-    graph.differentiate(rows.at.data(), rows.strides.data(), jacobian, hessian, count, memory);
+    StageGraph::Packed packed{graph, memory, jacobian, hessian};
+    graph.differentiate(rows.at.data(), rows.strides.data(), count, memory, packed);
     return nb::make_tuple(first, second);
 }
 
@@ -119,6 +120,7 @@ void bind_bodies(nb::module_& m) {
         });
     nb::class_<Graph>(m, "Graph", "Rows that rest on nodes; see native/src/bodies/stage_graph.hpp.")
         .def(nb::init<>())
+        .def_rw("controls", &Graph::controls)
         .def_rw("variables", &Graph::variables)
         .def_rw("rows", &Graph::rows)
         .def_rw("trees", &Graph::trees)

@@ -18,7 +18,8 @@ struct Compiled {
 
 // What Python hands over. Patterns are pairs (row, column).
 struct Graph {
-    int variables = 0, rows = 0;      // of (u, x), of F
+    int controls = 0, variables = 0;  // of u, of (u, x)
+    int rows = 0;                     // of F
     std::vector<Tree> trees;          // of the nodes
     std::vector<Compiled> arguments;  // of each node: what its recursions are given
     Compiled values;                  // F

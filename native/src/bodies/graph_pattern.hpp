@@ -4,11 +4,13 @@
 
 #include "graph.hpp"
 #include "saddle.hpp"
+#include "visited_pairs.hpp"
 
 namespace trisweep {
 
 struct GraphPattern {
-    // A nonzero of w_k,z or F,z: its place among the compiled numbers, its row in w_k or F, and its column in the part of z.
+    // A nonzero of w_k,z or F,z: its place among the compiled numbers, its row in w_k or F, and its column: along z for (u, x),
+    // among its unknowns for a node.
     struct Entry {
         int from, row, column;
     };
@@ -17,73 +19,121 @@ struct GraphPattern {
         std::vector<Entry> entries;
     };
     struct Node {
-        int at, row;  // its first unknown in z, its first input among the compiled rows
+        explicit Node(const Tree& tree, int at, int row) : at(at), row(row), saddle(tree), pairs(tree) {
+            const int nw = 2 * saddle.nv;
+            by_input.resize(nw);
+            for (std::size_t t = 0; t < pairs.slope.size(); ++t)
+                by_input[pairs.slope[t].j].push_back({int(t), pairs.slope[t].i, 0});
+            write(slope, saddle.size(), -1.0, pairs.slope, false);
+            write(with_unknown, nw, 1.0, pairs.with_unknown, false);
+            write(curvature, nw, 0.5, pairs.curvature, true);
+        }
+
+        int at, row;  // its first unknown among the columns of z, its first input among the compiled rows
         Saddle saddle;
-        std::vector<double> softness;
-        std::vector<Entry> own;     // w_k by (u, x)
-        std::vector<Part> earlier;  // w_k by the unknowns of earlier nodes
+        VisitedPairs pairs;
+        std::vector<std::vector<Entry>> by_input;  // of each input: the slopes by it (from: their visit, row: of g)
+        RowSteps slope, with_unknown, curvature;   // -g_w W; S_wy Y; 1/2 S_ww W: columns of W or Y to rows of g or w
+        std::vector<Entry> own;                    // w_k by (u, x)
+        std::vector<std::vector<Entry>> own_of;    // the same, of each input
+        std::vector<Part> earlier;                 // w_k by the unknowns of earlier nodes
+        bool later = false;                        // whether a node rests on this one
+
+        int inputs() const { return 2 * saddle.nv; }  // but for the joint forces
+
+    private:
+        // Steps x_i += sign value y_j, and for `both` x_j += sign value y_i.
+        static void write(RowSteps& to, int rows, double sign, const std::vector<VisitedPairs::Pair>& pairs,
+                          bool both) {
+            std::vector<std::vector<std::pair<int, int>>> terms(rows);
+            for (std::size_t t = 0; t < pairs.size(); ++t) {
+                const auto [i, j] = pairs[t];
+                terms[i].push_back({int(t), j});
+                if (both && i != j) terms[j].push_back({int(t), i});
+            }
+            for (int i = 0; i < rows; ++i) {
+                if (terms[i].empty()) continue;
+                to.begin(i, 1.0, sign);
+                for (const auto& [value, source] : terms[i]) to.add(value, source);
+            }
+        }
     };
-    struct Row {                          // of F
-        std::vector<Entry> own, unknown;  // column of `unknown`: in z
-        bool dense() const { return !unknown.empty(); }
+    struct Row {  // of F
+        std::vector<Entry> own;
+        std::vector<Entry> unknown;  // row: the node
     };
 
     explicit GraphPattern(Graph given) : graph(std::move(given)) {
+        up = padded(graph.controls), n = up + padded(graph.variables - graph.controls);
         int at = graph.variables, row = graph.rows;
         for (const Tree& tree : graph.trees) {
-            nodes.push_back({at, row, Saddle(tree.dofs(), tree.rows()), {}, {}, {}});
+            nodes.emplace_back(tree, at, row);
             at += tree.unknowns(), row += 3 * tree.dofs();
-            for (const Held& held : tree.held)
-                nodes.back().softness.insert(nodes.back().softness.end(), held.softness.begin(), held.softness.end());
-            nodes.back().softness.push_back(0.0);
         }
         unknowns = at - graph.variables, inputs_of_nodes = row - graph.rows;
-        n = padded(graph.variables);
         sort_slopes(), sort_curvature();
     }
+
+    // Where a variable of (u, x) stands along z, both parts padded.
+    int along_z(int column) const { return column < graph.controls ? column : up + column - graph.controls; }
 
     Graph graph;
     std::vector<Node> nodes;
     std::vector<Row> f_rows;
     std::vector<Entry> both_own, one_own, none_own;  // of L,zz, by how many of its two sides are in (u, x)
     std::vector<int> bent;                           // unknowns, as columns of z, in which L is curved
-    int unknowns = 0, inputs_of_nodes = 0, n = 0;
+    int unknowns = 0, inputs_of_nodes = 0;
+    int up = 0, n = 0;  // where x starts along z; padded length of (u, x)
 
     // Where the nonzeros of J and of the lower triangle of H stand, pairs (row, column).
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
 
-private:
+protected:
     int node_of(int z) const {
         int k = int(nodes.size()) - 1;
         while (k >= 0 && nodes[k].at > z) --k;
         return k;
     }
 
+private:
     void sort_slopes() {
         f_rows.resize(graph.rows);
         for (std::size_t t = 0; t < graph.slope_rows.size(); ++t) {
             const int row = graph.slope_rows[t], z = graph.slope_columns[t], from = int(t), other = node_of(z);
             if (row < graph.rows) {
-                (other < 0 ? f_rows[row].own : f_rows[row].unknown).push_back({from, row, z});
+                if (other < 0)
+                    f_rows[row].own.push_back({from, row, along_z(z)});
+                else
+                    f_rows[row].unknown.push_back({from, other, z - nodes[other].at});
                 continue;
             }
             std::size_t k = nodes.size() - 1;
             while (nodes[k].row > row) --k;
             if (other < 0) {
-                nodes[k].own.push_back({from, row - nodes[k].row, z});
+                nodes[k].own.push_back({from, row - nodes[k].row, along_z(z)});
                 continue;
             }
             std::vector<Part>& parts = nodes[k].earlier;
             if (parts.empty() || parts.back().node != other) parts.push_back({other, {}});
             parts.back().entries.push_back({from, row - nodes[k].row, z - nodes[other].at});
+            nodes[other].later = true;
         }
+        for (Node& node : nodes) {
+            node.own_of.resize(3 * node.saddle.nv);
+            for (const Entry& e : node.own) node.own_of[e.row].push_back(e);
+        }
+        list_jacobian();
+    }
+
+    void list_jacobian() {
+        const auto back = [&](int z) { return z < graph.controls ? z : z - up + graph.controls; };
         for (int r = 0; r < graph.rows; ++r) {
             const Row& row = f_rows[r];
             const auto add = [&](int column) { jacobian_rows.push_back(r), jacobian_columns.push_back(column); };
-            if (row.dense())
+            if (!row.unknown.empty())
                 for (int c = 0; c < graph.variables; ++c) add(c);
             else
-                for (const Entry& e : row.own) add(e.column);
+                for (const Entry& e : row.own) add(back(e.column));
         }
     }
 
@@ -99,9 +149,9 @@ private:
         for (std::size_t t = 0; t < graph.curvature_rows.size(); ++t) {
             const int i = graph.curvature_rows[t], j = graph.curvature_columns[t];  // i >= j
             if (i < graph.variables)
-                both_own.push_back({int(t), i, j});
+                both_own.push_back({int(t), along_z(i), along_z(j)});
             else if (j < graph.variables)
-                one_own.push_back({int(t), i, j});
+                one_own.push_back({int(t), i, along_z(j)});
             else
                 none_own.push_back({int(t), index(i), index(j)});
         }

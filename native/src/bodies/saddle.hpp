@@ -1,112 +1,171 @@
-// The matrix of a robot's unknowns y = (a, f), its factors and its inverse, numbers of one stage:
+// The matrix of a robot's unknowns y = (a, f), factored along its tree, W stages at a time:
 //
-//     [M -J'; -J -R] y = b        M = L L',  Z = J L'^-1,  Z Z' + R = D D'
-//     inverse = [U U' - Q Q'  .; -V Q'  -V V']        U = L'^-1,  V = D'^-1,  Q = U Z' V
+//     [M -J'; -J -R] y = b        M = L' L,  Z = J L^-1,  Z Z' + R = D D'
 //
-// a stands in the first nv places, f from padded(nv) on.
+// Row k of L has entries at the dofs on the path from k to the root alone, a row of Z at those below its frame (Featherstone 2008,
+// Sec. 6.3); D is dense. All values stand in one array: the rows of L from the diagonal to the root, the inverses of its diagonal,
+// the rows of Z from the frame to the root, D by rows, the inverses of its diagonal.
 #pragma once
 
-#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <vector>
 
-#include "kernels/arena.hpp"
-#include "kernels/kernels.hpp"
+#include "row_steps.hpp"
+#include "tree.hpp"
 
 namespace trisweep {
 
 class Saddle {
 public:
-    Saddle(int nv, int m) : nv(nv), m(m), nvp(padded(nv)), mp(padded(m)), size(nvp + mp), ld(2 * nvp + mp) {}
+    explicit Saddle(const Tree& tree) : nv(tree.dofs()), m(tree.rows()), before(nv), depth(nv), row(nv) {
+        find_paths(tree);
+        write_steps();
+    }
 
-    int place(int i) const { return i < nv ? i : nvp + i - nv; }  // of unknown i
+    int size() const { return nv + m; }
+    int values() const { return count; }  // vectors of lanes
+
+    // The place of entry (i, j) of M, j on the path from i, or for i >= nv of J.
     int entry(int i, int j) const {
-        return (i < nv ? i : nvp + i - nv) + j * ld;
-    }  // of M, or for i >= nv of J, in `factor`
-
-    void lay_out(Arena& a) {
-        schur = a.matrix(2 * mp, std::max(m, 1)), Q = a.matrix(nvp, std::max(mp, 1));
-        diagonal = a.vector(nvp), schur_diagonal = a.vector(std::max(m, 1)), threshold = a.vector(std::max(nv, m));
-        t = a.vector(nvp), rest = a.vector(std::max(m, 1));
+        return i < nv ? row[i] + depth[i] - depth[j] : held[i - nv].row + depth[held[i - nv].last] - depth[j];
     }
 
-    // F (ld, nv) holds M (lower triangle) and J below it, and becomes [L; Z; U]; U only where the inverse is wanted, which takes
-    // an identity below J. Returns false where M, or with independent rows J M^-1 J', is not positive.
-    bool factor(double* F, const double* softness, bool inverse) {
-        for (int j = 0; j < nv; ++j) threshold[j] = SMALLEST_PIVOT * F[j + std::ptrdiff_t(j) * ld];
-        for (int j = 0; inverse && j < nv; ++j) F[nvp + mp + j + std::ptrdiff_t(j) * ld] = 1.0;
-        if (cholesky(inverse ? ld : nvp + mp, nv, F, ld, diagonal, threshold) >= 0) return false;
-        if (m == 0) return true;
-        const double* Z = F + nvp;
-        for (int j = 0; j < m; ++j) std::fill_n(schur + std::ptrdiff_t(j) * 2 * mp, 2 * mp, 0.0);
-        product_nt<false, 1>(mp, m, nv, Z, ld, Z, ld, nullptr, 0, schur, 2 * mp);
-        for (int j = 0; j < m; ++j) {
-            double* column = schur + std::ptrdiff_t(j) * 2 * mp;
-            column[j] += softness[j];
-            threshold[j] = SMALLEST_PIVOT * column[j];
-            column[mp + j] = 1.0;
+    // M and J become the factors. Lanes where M, or with independent rows J M^-1 J', is not positive become NaN.
+    void factor(double* values) const {
+        for (int k = 0; k < nv; ++k) store(at(values, inverse(k)), load(at(values, row[k])));
+        for (int k = nv - 1; k >= 0; --k) {
+            const vec scale = inverse_root(load(at(values, row[k])), load(at(values, inverse(k))));
+            store(at(values, inverse(k)), scale);
+            for (int p = 1; p <= depth[k]; ++p) store(at(values, row[k] + p), scale * load(at(values, row[k] + p)));
+            for (int p = 1, i = before[k]; p <= depth[k]; ++p, i = before[i])
+                reduce(values, row[k] + p, row[k] + p, row[i], depth[i] + 1);
         }
-        return cholesky(2 * mp, m, schur, 2 * mp, schur_diagonal, threshold) < 0;
-    }
-
-    // y with [M -J'; -J -R] y = b, after `factor`.
-    void solve(const double* F, const double* b, double* y) {
-        std::copy_n(b, nvp, t);
-        forward(F, ld, diagonal, nv, t);
-        if (m > 0) {
-            std::copy_n(b + nvp, mp, rest);
-            multiply_add(mp, nv, F + nvp, ld, t, rest);
-            forward(schur, 2 * mp, schur_diagonal, m, rest);
-            backward(schur, 2 * mp, schur_diagonal, m, rest);
-            for (int i = 0; i < m; ++i) y[nvp + i] = rest[i] = -rest[i];
-            transposed_multiply_add(mp, nv, F + nvp, ld, rest, t);
-        }
-        backward(F, ld, diagonal, nv, t);
-        std::copy_n(t, nv, y);
-    }
-
-    // The inverse (size, size), after `factor` with its identity.
-    void invert(const double* F, double* inverse) {
-        const double *U = F + nvp + mp, *Z = F + nvp, *V = schur + mp;
-        product_nt<false, 1>(nvp, nv, nv, U, ld, U, ld, nullptr, 0, inverse, size);
-        if (m == 0) return;
-        // Q = U (Z' V) = U (V' Z)', by way of the lower part of `inverse`, which is filled last
-        double* VZ = inverse + std::ptrdiff_t(nvp) * size;
-        for (int j = 0; j < m; ++j)
-            for (int i = 0; i < nv; ++i) {
-                double sum = 0.0;
-                for (int n = 0; n <= j; ++n) sum += V[n + std::ptrdiff_t(j) * 2 * mp] * Z[n + std::ptrdiff_t(i) * ld];
-                VZ[i + std::ptrdiff_t(j) * size] = sum;
+        for (const HeldPath& h : held)
+            for (int p = 0, j = h.last; j >= 0; ++p, j = before[j]) {
+                store(at(values, h.row + p), load(at(values, h.row + p)) * load(at(values, inverse(j))));
+                reduce(values, h.row + p, row[j] + 1, h.row + p + 1, depth[j]);
             }
-        product_nn<1>(nvp, m, nv, U, ld, VZ, size, nullptr, 0, Q, nvp);
-        product_nt<false, -1>(nvp, nv, m, Q, nvp, Q, nvp, inverse, size, inverse, size);
-        for (int j = 0; j < m; ++j) std::fill_n(inverse + std::ptrdiff_t(nvp + j) * size, size, 0.0);
-        product_nt<false, -1>(nvp, m, m, Q, nvp, V, 2 * mp, nullptr, 0, VZ, size);
-        product_nt<false, -1>(mp, m, m, V, 2 * mp, V, 2 * mp, nullptr, 0, VZ + nvp, size);
-        for (int j = 0; j < m; ++j)
-            for (int i = 0; i < nv; ++i) inverse[nvp + j + std::ptrdiff_t(i) * size] = VZ[i + std::ptrdiff_t(j) * size];
+        for (int r = 0; r < m; ++r) {
+            for (int s = 0; s <= r; ++s) store(at(values, D(r, s)), shared(values, r, s));
+            store(at(values, inverse_D(r)), load(at(values, D(r, r))));
+        }
+        for (int s = 0; s < m; ++s) {
+            const vec scale = inverse_root(load(at(values, D(s, s))), load(at(values, inverse_D(s))));
+            store(at(values, inverse_D(s)), scale);
+            for (int r = s + 1; r < m; ++r) store(at(values, D(r, s)), scale * load(at(values, D(r, s))));
+            for (int r = s + 1; r < m; ++r) {
+                const vec factor = load(at(values, D(r, s)));
+                for (int c = s + 1; c <= r; ++c)
+                    store(at(values, D(r, c)), load(at(values, D(r, c))) - factor * load(at(values, D(c, s))));
+            }
+        }
     }
 
-    const int nv, m, nvp, mp, size, ld;
+    // b becomes y with [M -J'; -J -R] y = b, after `factor`; of W stages, or of one for n columns (see `RowSteps`).
+    void solve(const double* values, double* b) const { solution.on_lanes(values, b, b); }
+    void solve(const double* values, int n, double* b) const { solution.on_columns(values, n, b, b); }
+
+    const int nv, m;
 
 private:
     static constexpr double SMALLEST_PIVOT = 1e-13;  // of its diagonal entry: rows, or dofs, that depend on each other
 
-    static void forward(const double* L, int ld, const double* inverse, int n, double* x) {
-        for (int j = 0; j < n; ++j) {
-            x[j] *= inverse[j];
-            for (int i = j + 1; i < n; ++i) x[i] -= L[i + std::ptrdiff_t(j) * ld] * x[j];
+    struct HeldPath {
+        int last, row;  // the dof nearest to the frame, -1: none; where its row of Z stands
+        double softness;
+    };
+
+    static double* at(double* values, int i) { return values + std::ptrdiff_t(i) * W; }
+    int inverse(int k) const { return inverses + k; }
+    int D(int r, int s) const { return dense + r * (r + 1) / 2 + s; }
+    int inverse_D(int r) const { return dense + m * (m + 1) / 2 + r; }
+
+    void find_paths(const Tree& tree) {
+        std::vector<int> last(tree.bodies());
+        int at = 0;
+        for (int i = 0; i < tree.bodies(); ++i) {
+            last[i] = tree.parent[i] < 0 ? -1 : last[tree.parent[i]];
+            for (std::size_t n = 0; n < tree.axes[i].size(); ++n) before[at] = last[i], last[i] = at++;
         }
+        for (int k = 0; k < nv; ++k) {
+            depth[k] = before[k] < 0 ? 0 : depth[before[k]] + 1;
+            row[k] = count;
+            count += depth[k] + 1;
+        }
+        inverses = count;
+        count += nv;
+        for (const Held& each : tree.held)
+            for (double softness : each.softness) {
+                held.push_back({last[each.body], count, softness});
+                count += last[each.body] < 0 ? 0 : depth[last[each.body]] + 1;
+            }
+        dense = count;
+        count += m * (m + 1) / 2 + m;
     }
-    static void backward(const double* L, int ld, const double* inverse, int n, double* x) {
-        for (int j = n - 1; j >= 0; --j) {
-            double sum = x[j];
-            for (int i = j + 1; i < n; ++i) sum -= L[i + std::ptrdiff_t(j) * ld] * x[i];
-            x[j] = sum * inverse[j];
+
+    // target_q -= factor source_q
+    static void reduce(double* values, int factor, int source, int target, int length) {
+        const vec scale = load(at(values, factor));
+        for (int q = 0; q < length; ++q)
+            store(at(values, target + q), load(at(values, target + q)) - scale * load(at(values, source + q)));
+    }
+
+    // Z_r Z_s' + R, over the dofs below both.
+    vec shared(double* values, int r, int s) const {
+        vec sum = broadcast(r == s ? held[r].softness : 0.0);
+        int i = held[r].last, j = held[s].last;
+        while (i != j) (i > j ? i : j) = before[i > j ? i : j];
+        for (; i >= 0; i = before[i]) sum += load(at(values, entry(nv + r, i))) * load(at(values, entry(nv + s, i)));
+        return sum;
+    }
+
+    static vec inverse_root(vec pivot, vec diagonal) {
+        vec found;
+        for (int l = 0; l < W; ++l)
+            found[l] = pivot[l] > SMALLEST_PIVOT * diagonal[l] ? 1.0 / std::sqrt(pivot[l])
+                                                               : std::numeric_limits<double>::quiet_NaN();
+        return found;
+    }
+
+    void write_steps() {
+        std::vector<std::vector<int>> carried(nv);  // dofs further from the root, the furthest first
+        for (int k = nv - 1; k >= 0; --k)
+            for (int j = before[k]; j >= 0; j = before[j]) carried[j].push_back(k);
+        for (int j = nv - 1; j >= 0; --j) {
+            solution.begin(j, 1.0, -1.0, inverse(j));
+            for (int k : carried[j]) solution.add(entry(k, j), k);
+        }
+        for (int r = 0; r < m; ++r) {
+            solution.begin(nv + r, -1.0, -1.0);
+            for (int j = held[r].last; j >= 0; j = before[j]) solution.add(entry(nv + r, j), j);
+        }
+        for (int r = 0; r < m; ++r) {
+            solution.begin(nv + r, 1.0, -1.0, inverse_D(r));
+            for (int s = 0; s < r; ++s) solution.add(D(r, s), nv + s);
+        }
+        for (int r = m - 1; r >= 0; --r) {
+            solution.begin(nv + r, 1.0, -1.0, inverse_D(r));
+            for (int s = r + 1; s < m; ++s) solution.add(D(s, r), nv + s);
+        }
+        std::vector<std::vector<int>> holding(nv);
+        for (int r = 0; r < m; ++r)
+            for (int j = held[r].last; j >= 0; j = before[j]) holding[j].push_back(r);
+        for (int j = 0; j < nv; ++j) {
+            if (holding[j].empty()) continue;
+            solution.begin(j, 1.0, 1.0);
+            for (int r : holding[j]) solution.add(entry(nv + r, j), nv + r);
+        }
+        for (int k = 0; k < nv; ++k) {
+            solution.begin(k, 1.0, -1.0, inverse(k));
+            for (int j = before[k]; j >= 0; j = before[j]) solution.add(entry(k, j), j);
         }
     }
 
-    double *schur = nullptr, *Q = nullptr, *diagonal = nullptr, *schur_diagonal = nullptr, *threshold = nullptr;
-    double *t = nullptr, *rest = nullptr;
+    std::vector<int> before, depth, row;  // of each dof: the next one to the root, the number of those, its row of L
+    std::vector<HeldPath> held;
+    int inverses = 0, dense = 0, count = 0;
+    RowSteps solution;
 };
 
 }  // namespace trisweep

@@ -1,16 +1,19 @@
 // The rows of a stage that rest on a robot's forward dynamics: values, Jacobian and Hessian without a compiled word of the dynamics.
 //
 // Rows F(z) and the inputs w_k(z) = (increments of q, v, tau) of node k are compiled expressions of z = (u, x, y_1, ..., y_K), of which
-// y_1 to y_(k-1) alone matter to w_k. The nodes come from the recursions over bodies (`TreeDynamics`), their products from the
-// dense kernels. With G = dz/d(u, x), Y_k the rows of y_k (Sathya 2024c, Sec. 2.4; `adjoint/graph.py` is the same on symbols):
+// y_1 to y_(k-1) alone matter to w_k. The nodes come from the recursions over bodies (`TreeDynamics`), W stages at a time.
+// With G = dz/d(u, x), Y_k the rows of y_k (Sathya 2024c, Sec. 2.4; `adjoint/graph.py` is the same on symbols):
 //
 //     W_k = w_k,z G     Y_k = -(g_y)^-1 g_w W_k     J = F,z G
 //     mu_k = (g_y)'^-1 L,y_k     nu_k = -g_w' mu_k     L = weights' F + sum nu_k' w_k
 //     H = G' L,zz G - sum_k (B_k + B_k'),   B_k = W_k' (1/2 S_ww W_k + S_wy Y_k),   S = d2(mu' g) / d(w, y)2,   S_yy = 0
 //
+// g_w, g_y's factors and S have entries for pairs of joints on one path to the root only (`RowSteps`); what is dense of one stage
+// are columns along (u, x), Y', W' and those of J', and H.
 #pragma once
 
 #include "graph_memory.hpp"
+#include "kernels/kernels.hpp"
 #include "kernels/transpose.hpp"
 
 namespace trisweep {
@@ -29,34 +32,57 @@ public:
                   int count, GraphMemory& memory) const {
         for (int first = 0; first < count; first += W) {
             const Lanes lanes = group(inputs, strides, first, count);
-            solve(memory, lanes, false);
+            solve(memory, lanes);
             call(graph.values, memory, lanes, rows + first * stride, stride);
         }
     }
 
-    // The nonzeros of J and of H of the weighted sum of the rows; the weights are the last input.
-    void differentiate(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
-                       int count, GraphMemory& memory) const {
+    // J and H of the weighted sum of the rows; the weights are the last input. `to` says where they go: to.row(k, r) takes row r of J
+    // of stage k, n numbers along (u, x), to.hessian(k) the lower triangle of H (n, n); then comes to.done(k).
+    template <class To>
+    void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
+                       To& to) const {
         const double* weights = inputs[INPUTS];
         const std::int64_t weight_stride = strides[INPUTS];
-        const auto nj = std::ptrdiff_t(jacobian_rows.size()), nh = std::ptrdiff_t(hessian_rows.size());
         for (int first = 0; first < count; first += W) {
             const Lanes lanes = group(inputs, strides, first, count);
-            solve(memory, lanes, true);
+            solve(memory, lanes);
             call(graph.slopes, memory, lanes, memory.slopes, graph.slopes.size);
-            for (std::size_t k = 0; k < nodes.size(); ++k) node_slopes(memory, int(k));
-            for (int l = 0; l < lanes.count; ++l) adjoints(memory, l, weights + (first + l) * weight_stride);
+            for (std::size_t k = 0; k < nodes.size(); ++k)
+                memory.dynamics[k].slopes(memory.parts[k].y, InTurn(memory.parts[k].slope));
+            adjoints(memory, lanes, weights + first * weight_stride, weight_stride);
             const double* more[] = {weights + first * weight_stride, memory.nu};
             const std::int64_t steps[] = {weight_stride, inputs_of_nodes};
             call(graph.curvature, memory, lanes, memory.curvature, graph.curvature.size, more, steps);
-            for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) node_curvature(memory, int(k));
+            for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) {
+                GraphMemory::NodeMemory& part = memory.parts[k];
+                const InTurn curved(part.curvature);
+                memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
+            }
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
-                put_jacobian(memory, l, jacobian + (first + l) * nj);
-                put_hessian(memory, l, hessian + (first + l) * nh);
+                for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
+                put_hessian(memory, l, to.hessian(first + l));
+                to.done(first + l);
             }
         }
     }
+
+    // The nonzeros of J and H, as `jacobian_rows` and the like have them, of stage after stage.
+    struct Packed {
+        double* row(int, int r) { return memory.rows + std::ptrdiff_t(r) * owner.n; }
+        double* hessian(int) { return memory.H; }
+        void done(int) {
+            for (std::size_t t = 0; t < owner.jacobian_rows.size(); ++t)
+                *jacobian++ = row(0, owner.jacobian_rows[t])[owner.along_z(owner.jacobian_columns[t])];
+            for (std::size_t t = 0; t < owner.hessian_rows.size(); ++t)
+                *lower++ = memory.H[owner.along_z(owner.hessian_rows[t]) +
+                                    std::ptrdiff_t(owner.along_z(owner.hessian_columns[t])) * owner.n];
+        }
+        const StageGraph& owner;
+        GraphMemory& memory;
+        double *jacobian, *lower;
+    };
 
 private:
     struct Lanes {
@@ -83,221 +109,186 @@ private:
         function.address(inputs, strides, &to, &stride, lanes.count, memory.work);
     }
 
-    // y of every node, in their order; and where derivatives are wanted the inverses.
-    void solve(GraphMemory& memory, const Lanes& lanes, bool inverse) const {
+    // Values one after another, as they are visited.
+    class InTurn {
+    public:
+        explicit InTurn(double* to) : next(to) {}
+        void operator()(int, int, vec value) const { store(next, value), next += W; }
+
+    private:
+        mutable double* next;
+    };
+
+    // y of every node, in their order.
+    void solve(GraphMemory& memory, const Lanes& lanes) const {
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             GraphMemory::NodeMemory& part = memory.parts[k];
             TreeDynamics& dynamics = memory.dynamics[k];
-            Saddle& saddle = memory.saddles[k];
-            const std::ptrdiff_t step = std::ptrdiff_t(saddle.ld) * saddle.nv;
+            const Saddle& saddle = nodes[k].saddle;
             call(graph.arguments[k], memory, lanes, memory.given, dynamics.tree.arguments());
             dynamics.place(memory.given, dynamics.tree.arguments(), lanes.count);
-            std::fill_n(part.factor, step * W, 0.0);
-            dynamics.assemble(
-                [&](int i, int j, vec value) { spread_lanes(part.factor + saddle.entry(i, j), step, value); },
-                [&](int i, vec value) { spread_lanes(part.residual + saddle.place(i), saddle.size, -value); });
-            for (int l = 0; l < W; ++l) {
-                if (l < lanes.count) solve_lane(memory, int(k), l, inverse);
-                for (int i = 0; i < dynamics.tree.unknowns(); ++i)
-                    part.y[i * W + l] = memory.y[std::min(l, lanes.count - 1) * unknowns + offset(int(k)) + i];
-            }
+            dynamics.assemble([&](int i, int j, vec value) { store(part.factor + saddle.entry(i, j) * W, value); },
+                              [&](int i, vec value) { store(part.y + i * W, -value); });
+            saddle.factor(part.factor);
+            saddle.solve(part.factor, part.y);
+            double* y = memory.y + nodes[k].at - graph.variables;
+            for (int l = 0; l < lanes.count; ++l)
+                for (int i = 0; i < saddle.size(); ++i) y[std::ptrdiff_t(l) * unknowns + i] = part.y[i * W + l];
         }
     }
 
-    void solve_lane(GraphMemory& memory, int k, int l, bool inverse) const {
-        GraphMemory::NodeMemory& part = memory.parts[k];
-        Saddle& saddle = memory.saddles[k];
-        double* F = part.factor + l * std::ptrdiff_t(saddle.ld) * saddle.nv;
-        double* y = memory.y + std::ptrdiff_t(l) * unknowns + offset(k);
-        const int size = graph.trees[k].unknowns();
-        if (!saddle.factor(F, nodes[k].softness.data(), inverse)) {
-            std::fill_n(y, size, std::numeric_limits<double>::quiet_NaN());
-            return;
-        }
-        saddle.solve(F, part.residual + l * saddle.size, memory.found);
-        for (int i = 0; i < size; ++i) y[i] = memory.found[saddle.place(i)];
-        if (inverse) saddle.invert(F, part.inverse + l * std::ptrdiff_t(saddle.size) * saddle.size);
-    }
-
-    int offset(int k) const { return nodes[k].at - graph.variables; }
-
-    static void spread_lanes(double* to, std::ptrdiff_t step, vec value) {
-        for (int l = 0; l < W; ++l) to[l * step] = value[l];
-    }
-
-    void node_slopes(GraphMemory& memory, int k) const {
-        GraphMemory::NodeMemory& part = memory.parts[k];
-        const Saddle& saddle = memory.saddles[k];
-        const std::ptrdiff_t step = std::ptrdiff_t(saddle.size) * 2 * saddle.nv;
-        memory.dynamics[k].slopes(part.y, [&](int i, int j, vec value) {
-            spread_lanes(part.slope + saddle.place(i) + std::ptrdiff_t(j) * saddle.size, step, value);
-        });
-    }
-
-    void node_curvature(GraphMemory& memory, int k) const {
-        GraphMemory::NodeMemory& part = memory.parts[k];
-        const Saddle& saddle = memory.saddles[k];
-        const int nv = saddle.nv, ld = padded(2 * nv);
-        const std::ptrdiff_t step = std::ptrdiff_t(ld) * 2 * nv, step_y = std::ptrdiff_t(saddle.nvp) * saddle.size;
-        const auto at = [&](int i, int j, vec value) {
-            spread_lanes(part.Sww + i + std::ptrdiff_t(j) * ld, step, value);
-        };
-        memory.dynamics[k].curvature(
-            part.mu, at, [&](int i, int j, vec value) { at(i, nv + j, value), at(nv + j, i, value); },
-            [&](int i, int j, vec value) { at(nv + i, nv + j, value); },
-            [&](int i, int j, vec value) {
-                spread_lanes(part.Sdy + i + std::ptrdiff_t(saddle.place(j)) * saddle.nvp, step_y, value);
-            });
-    }
-
-    // mu and nu of one stage, from the last node to the first.
-    void adjoints(GraphMemory& memory, int l, const double* weights) const {
-        const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        double* L = memory.z_slope;
-        std::fill_n(L, graph.variables + unknowns, 0.0);
-        for (std::size_t r = 0; r < f_rows.size(); ++r)
-            for (const Entry& e : f_rows[r].unknown) L[e.column] += weights[r] * slopes[e.from];
+    // mu and nu, from the last node to the first.
+    void adjoints(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride) const {
+        const auto slopes = [&](int l) { return memory.slopes + std::ptrdiff_t(l) * graph.slopes.size; };
+        for (std::size_t k = 0; k < nodes.size(); ++k) std::fill_n(memory.parts[k].mu, nodes[k].saddle.size() * W, 0.0);
+        for (int l = 0; l < lanes.count; ++l)
+            for (std::size_t r = 0; r < f_rows.size(); ++r)
+                for (const Entry& e : f_rows[r].unknown)
+                    memory.parts[e.row].mu[e.column * W + l] += weights[l * stride + r] * slopes(l)[e.from];
         for (int k = int(nodes.size()) - 1; k >= 0; --k) {
             const Node& node = nodes[k];
             const Saddle& s = node.saddle;
             GraphMemory::NodeMemory& part = memory.parts[k];
-            const int size = graph.trees[k].unknowns();
-            double *b = memory.b, *mu = memory.found,
-                   *nu = memory.nu + std::ptrdiff_t(l) * inputs_of_nodes + node.row - graph.rows;
-            std::fill_n(b, s.size, 0.0), std::fill_n(mu, s.size, 0.0);
-            for (int i = 0; i < size; ++i) b[s.place(i)] = L[node.at + i];
-            multiply_add(s.size, s.size, part.inverse + l * std::ptrdiff_t(s.size) * s.size, s.size, b, mu);
-            for (int i = 0; i < size; ++i)
-                for (int lane = l; lane < W; ++lane) part.mu[i * W + lane] = mu[s.place(i)];
-            std::fill_n(nu, 2 * s.nv, 0.0);
-            transposed_multiply_add<-1>(s.size, 2 * s.nv, part.slope + l * std::ptrdiff_t(s.size) * 2 * s.nv, s.size,
-                                        mu, nu);
-            for (int i = 0; i < s.nv; ++i) nu[2 * s.nv + i] = mu[i];
-            for (const Part& before : node.earlier)
-                for (const Entry& e : before.entries) L[nodes[before.node].at + e.column] += nu[e.row] * slopes[e.from];
+            s.solve(part.factor, part.mu);
+            std::fill_n(part.nu, node.inputs() * W, 0.0);
+            for (std::size_t t = 0; t < node.pairs.slope.size(); ++t) {
+                double* nu = part.nu + node.pairs.slope[t].j * W;
+                store(nu, load(nu) - load(part.slope + t * W) * load(part.mu + node.pairs.slope[t].i * W));
+            }
+            std::copy_n(part.mu, s.nv * W, part.nu + node.inputs() * W);
+            double* nu = memory.nu + node.row - graph.rows;
+            for (int l = 0; l < lanes.count; ++l) {
+                for (int i = 0; i < 3 * s.nv; ++i) nu[std::ptrdiff_t(l) * inputs_of_nodes + i] = part.nu[i * W + l];
+                for (const Part& before : node.earlier)
+                    for (const Entry& e : before.entries)
+                        memory.parts[before.node].mu[e.column * W + l] += part.nu[e.row * W + l] * slopes(l)[e.from];
+            }
         }
     }
 
-    // Y of every node at one stage.
+    // Y of every node at one stage, in columns along (u, x).
     void sensitivities(GraphMemory& memory, int l) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             const Node& node = nodes[k];
-            const Saddle& s = node.saddle;
             GraphMemory::NodeMemory& part = memory.parts[k];
-            const double* slope = part.slope + l * std::ptrdiff_t(s.size) * 2 * s.nv;
-            double* R = memory.wide;  // -g_w W
-            const auto add = [&](const std::vector<Entry>& entries, double* to, const auto& place) {
-                for (const Entry& e : entries) {
-                    double* column = to + std::ptrdiff_t(place(e.column)) * s.size;
-                    if (e.row >= 2 * s.nv)
-                        column[e.row - 2 * s.nv] += slopes[e.from];  // g = ... - tau
-                    else
-                        add_scaled(s.size, -slopes[e.from], slope + std::ptrdiff_t(e.row) * s.size, column);
-                }
-            };
-            std::fill_n(R, std::ptrdiff_t(s.size) * n, 0.0);
-            add(node.own, R, [](int c) { return c; });
-            for (const Part& before : node.earlier) {
-                const Saddle& other = nodes[before.node].saddle;
-                std::fill_n(memory.small, std::ptrdiff_t(s.size) * other.size, 0.0);
-                add(before.entries, memory.small, [&](int c) { return other.place(c); });
-                product_nn<1>(s.size, n, other.size, memory.small, s.size, memory.parts[before.node].Y, other.size, R,
-                              s.size, R, s.size);
+            double* Y = part.Y;  // first -g_w W
+            fill_zero(n * node.saddle.size(), Y);
+            for (const Entry& e : node.own) {
+                if (e.row >= node.inputs())
+                    Y[e.column + std::ptrdiff_t(e.row - node.inputs()) * n] += slopes[e.from];  // g = ... - tau
+                else if (node.earlier.empty())
+                    for (const Entry& s : node.by_input[e.row])
+                        Y[e.column + std::ptrdiff_t(s.row) * n] -= slopes[e.from] * part.slope[s.from * W + l];
             }
-            product_nn<1>(s.size, n, s.size, part.inverse + l * std::ptrdiff_t(s.size) * s.size, s.size, R, s.size,
-                          nullptr, 0, part.Y, s.size);
-            transpose(s.size, n, part.Y, s.size, part.turned, n);
+            if (!node.earlier.empty()) {
+                inputs_along_z(memory, node, part, slopes);
+                node.slope.on_columns(part.slope + l, n, part.w_z, Y);
+            }
+            node.saddle.solve(part.factor + l, n, Y);
         }
     }
 
-    // The row of Y that belongs to a column of z beyond (u, x).
+    // W of a node that rests on others, and what they add to the right-hand side by its joint forces.
+    void inputs_along_z(GraphMemory& memory, const Node& node, GraphMemory::NodeMemory& part,
+                        const double* slopes) const {
+        const int inputs = node.inputs();
+        fill_zero(n * inputs, part.w_z);
+        for (const Entry& e : node.own)
+            if (e.row < inputs) part.w_z[e.column + std::ptrdiff_t(e.row) * n] = slopes[e.from];
+        for (const Part& before : node.earlier)
+            for (const Entry& e : before.entries)
+                add_scaled(slopes[e.from], column(memory, before.node, e.column),
+                           e.row < inputs ? part.w_z + std::ptrdiff_t(e.row) * n
+                                          : part.Y + std::ptrdiff_t(e.row - inputs) * n);
+    }
+
+    // The row of Y of an unknown.
+    const double* column(const GraphMemory& memory, int node, int unknown) const {
+        return memory.parts[node].Y + std::ptrdiff_t(unknown) * n;
+    }
     const double* column(const GraphMemory& memory, int z) const {
-        int k = int(nodes.size()) - 1;
-        while (nodes[k].at > z) --k;
-        return memory.parts[k].turned + std::ptrdiff_t(nodes[k].saddle.place(z - nodes[k].at)) * n;
+        const int k = node_of(z);
+        return column(memory, k, z - nodes[k].at);
     }
 
-    void put_jacobian(GraphMemory& memory, int l, double* to) const {
+    void put_row(GraphMemory& memory, int l, const Row& row, double* to) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        for (const Row& row : f_rows) {
-            if (!row.dense()) {
-                for (const Entry& e : row.own) *to++ = slopes[e.from];
-                continue;
-            }
-            fill_zero(n, memory.line);
-            for (const Entry& e : row.own) memory.line[e.column] = slopes[e.from];
-            for (const Entry& e : row.unknown) add_scaled(n, slopes[e.from], column(memory, e.column), memory.line);
-            to = std::copy_n(memory.line, graph.variables, to);
-        }
+        fill_zero(n, to);
+        for (const Entry& e : row.unknown) add_scaled(slopes[e.from], column(memory, e.row, e.column), to);
+        for (const Entry& e : row.own) to[e.column] += slopes[e.from];
     }
 
-    static void add_scaled(int size, double s, const double* x, double* y) {
+    void add_scaled(double s, const double* x, double* y) const {
         const vec scale = broadcast(s);
-        for (int i = 0; i < size; i += W) store(y + i, load(y + i) + scale * load(x + i));
+        for (int i = 0; i < n; i += W) store(y + i, load(y + i) + scale * load(x + i));
     }
 
-    void put_hessian(GraphMemory& memory, int l, double* to) const {
+    void put_hessian(GraphMemory& memory, int l, double* H) const {
         const double* L = memory.curvature + std::ptrdiff_t(l) * graph.curvature.size;
-        double* H = memory.H;  // the sum of what is added with its transpose
-        std::fill_n(H, std::ptrdiff_t(n) * n, 0.0);
+        fill_zero(n * n, H);  // first the sum of what is added with its transpose
         for (const Entry& e : both_own)
             H[e.row + std::ptrdiff_t(e.column) * n] += (e.row == e.column ? 0.5 : 1.0) * L[e.from];
-        for (const Entry& e : one_own)
-            add_scaled(n, L[e.from], column(memory, e.row), H + std::ptrdiff_t(e.column) * n);
+        for (const Entry& e : one_own) add_scaled(L[e.from], column(memory, e.row), H + std::ptrdiff_t(e.column) * n);
+        if (graph.exact) bend(memory, l, H);
+        fold(n, H, n);
         if (!bent.empty()) {
-            std::fill_n(memory.bent, std::ptrdiff_t(n) * std::ptrdiff_t(bent.size()), 0.0);
-            for (const Entry& e : none_own)
-                add_scaled(n, (e.row == e.column ? 0.5 : 1.0) * L[e.from], column(memory, bent[e.row]),
-                           memory.bent + std::ptrdiff_t(e.column) * n);
+            fill_zero(n * int(bent.size()), memory.bent);
+            const auto add = [&](double value, int from, int to) {
+                add_scaled(value, memory.picked + std::ptrdiff_t(from) * n, memory.bent + std::ptrdiff_t(to) * n);
+            };
             for (std::size_t i = 0; i < bent.size(); ++i)
                 copy(n, column(memory, bent[i]), memory.picked + std::ptrdiff_t(i) * n);
-            product_nt<false, 1>(n, n, int(bent.size()), memory.bent, n, memory.picked, n, H, n, H, n);
+            for (const Entry& e : none_own) {
+                add(L[e.from], e.row, e.column);
+                if (e.row != e.column) add(L[e.from], e.column, e.row);
+            }
+            product_nt<true, 1>(n, n, int(bent.size()), memory.bent, n, memory.picked, n, H, n, H, n);
         }
-        for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) bend(memory, int(k), l);
-        fold(n, H, n);
-        for (int j = 0; j < graph.variables; ++j)
-            to = std::copy_n(H + j + std::ptrdiff_t(j) * n, graph.variables - j, to);
+        for (int j = 0; j < n; ++j)
+            std::fill(H + j / PAD * PAD + std::ptrdiff_t(j) * n, H + j + std::ptrdiff_t(j) * n, 0.0);
     }
 
-    // H -= C' W of a node, with C = 1/2 S_ww W + S_wy Y.
-    void bend(GraphMemory& memory, int k, int l) const {
+    // H -= sum_k C_k' W_k with C_k = 1/2 S_ww W_k + S_wy Y_k. What goes by way of earlier nodes is gathered for each of them, in D.
+    void bend(GraphMemory& memory, int l, double* H) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        const Node& node = nodes[k];
-        const Saddle& s = node.saddle;
-        const GraphMemory::NodeMemory& part = memory.parts[k];
-        const int nv = s.nv, ld = padded(2 * nv);
-        const double* Sww = part.Sww + l * std::ptrdiff_t(ld) * 2 * nv;
-        double *C = memory.wide, *turned = memory.C, *H = memory.H;
-        const auto half = [&](const std::vector<Entry>& entries, double* to, const auto& place) {
-            for (const Entry& e : entries)
-                if (e.row < 2 * nv)
-                    add_scaled(ld, 0.5 * slopes[e.from], Sww + std::ptrdiff_t(e.row) * ld,
-                               to + std::ptrdiff_t(place(e.column)) * ld);
-        };
-        std::fill_n(C, std::ptrdiff_t(ld) * n, 0.0);
-        half(node.own, C, [](int c) { return c; });
-        for (const Part& before : node.earlier) {
-            const Saddle& other = nodes[before.node].saddle;
-            std::fill_n(memory.small, std::ptrdiff_t(ld) * other.size, 0.0);
-            half(before.entries, memory.small, [&](int c) { return other.place(c); });
-            product_nn<1>(ld, n, other.size, memory.small, ld, memory.parts[before.node].Y, other.size, C, ld, C, ld);
+        for (std::size_t k = 0; k < nodes.size(); ++k)
+            if (nodes[k].later) fill_zero(n * nodes[k].saddle.size(), memory.parts[k].D);
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            const Node& node = nodes[k];
+            const GraphMemory::NodeMemory& part = memory.parts[k];
+            const bool direct = node.earlier.empty();
+            const int inputs = direct ? node.saddle.nv : node.inputs();
+            fill_zero(n * inputs, memory.C);
+            node.with_unknown.on_columns(part.with_unknown + l, n, part.Y, memory.C);
+            if (direct)
+                bend_directly(node, part, slopes, l, H);
+            else
+                node.curvature.on_columns(part.curvature + l, n, part.w_z, memory.C);
+            for (const Entry& e : node.own)
+                if (e.row < inputs)
+                    add_scaled(-slopes[e.from], memory.C + std::ptrdiff_t(e.row) * n, H + std::ptrdiff_t(e.column) * n);
+            for (const Part& before : node.earlier)
+                for (const Entry& e : before.entries)
+                    if (e.row < inputs)
+                        add_scaled(slopes[e.from], memory.C + std::ptrdiff_t(e.row) * n,
+                                   memory.parts[before.node].D + std::ptrdiff_t(e.column) * n);
         }
-        product_nn<1>(s.nvp, n, s.size, part.Sdy + l * std::ptrdiff_t(s.nvp) * s.size, s.nvp, part.Y, s.size, C, ld, C,
-                      ld);
-        transpose(ld, n, C, ld, turned, n);
-        for (const Entry& e : node.own)
-            if (e.row < 2 * nv)
-                add_scaled(n, -slopes[e.from], turned + std::ptrdiff_t(e.row) * n, H + std::ptrdiff_t(e.column) * n);
-        for (const Part& before : node.earlier) {
-            const Saddle& other = nodes[before.node].saddle;
-            double* D = memory.wide;
-            std::fill_n(D, std::ptrdiff_t(n) * other.size, 0.0);
-            for (const Entry& e : before.entries)
-                if (e.row < 2 * nv)
-                    add_scaled(n, slopes[e.from], turned + std::ptrdiff_t(e.row) * n,
-                               D + std::ptrdiff_t(other.place(e.column)) * n);
-            product_nn<-1>(n, n, other.size, D, n, memory.parts[before.node].Y, other.size, H, n, H, n);
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            const GraphMemory::NodeMemory& part = memory.parts[k];
+            if (nodes[k].later) product_nt<false, -1>(n, n, nodes[k].saddle.size(), part.D, n, part.Y, n, H, n, H, n);
+        }
+    }
+
+    // H -= 1/2 W' S_ww W of a node whose W is as sparse as its compiled slopes.
+    void bend_directly(const Node& node, const GraphMemory::NodeMemory& part, const double* slopes, int l,
+                       double* H) const {
+        for (std::size_t t = 0; t < node.pairs.curvature.size(); ++t) {
+            const auto [i, j] = node.pairs.curvature[t];
+            const double value = (i == j ? 0.5 : 1.0) * part.curvature[t * W + l];
+            for (const Entry& a : node.own_of[i])
+                for (const Entry& b : node.own_of[j])
+                    H[a.column + std::ptrdiff_t(b.column) * n] -= value * slopes[a.from] * slopes[b.from];
         }
     }
 };

@@ -173,21 +173,17 @@ public:
             }
             for (int k = b.first; k < b.end; ++k) {
                 const Dof& d = dof[k];
-                const auto both = [&](const auto& put, int j, vec value) {
-                    put(j, k, value);
-                    if (j != k) put(k, j, value);
-                };
                 const auto turn = [&](int j) {
                     const Dof& o = dof[j];
                     return dot(o.x, d.turned) + dot(o.alpha, d.to_alpha) + dot(o.u, d.to_u) + dot(o.S, d.to_S);
                 };
                 for (int j = b.first; j <= k; ++j) {
-                    both(turned, j, turn(j) + symmetrized(b, j, k));
-                    both(sped, j, dot(dof[j].S, d.NS));
+                    turned(j, k, turn(j) + symmetrized(b, j, k));
+                    sped(j, k, dot(dof[j].S, d.NS));
                 }
                 above(i, [&](int j) {
-                    both(turned, j, turn(j));
-                    both(sped, j, dot(dof[j].S, d.to_u_v));
+                    turned(j, k, turn(j));
+                    sped(j, k, dot(dof[j].S, d.to_u_v));
                     mixed(k, j, dot(dof[j].alpha_v, d.to_alpha) + dot(dof[j].S, d.to_u));
                     with_unknown(k, j, dot(dof[j].S, d.to_alpha));
                 });

@@ -50,16 +50,26 @@ public:
             block->values(inputs, strides, &rows, &stride, count, work.data());
     }
 
+    // The nonzeros of the derivatives, stage after stage.
     void derivatives(const double* const* inputs, const std::int64_t* strides, double* jacobian, double* hessian,
                      int count) {
         if (memory) {
-            block->graph->differentiate(inputs, strides, jacobian, hessian, count, *memory);
+            StageGraph::Packed packed{*block->graph, *memory, jacobian, hessian};
+            block->graph->differentiate(inputs, strides, count, *memory, packed);
             return;
         }
         double* results[] = {jacobian, hessian};
         const std::int64_t to[] = {std::int64_t(block->jacobian_rows.size()), std::int64_t(block->hessian_rows.size())};
         block->derivatives(inputs, strides, results, to, count, work.data());
     }
+
+    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`.
+    template <class To>
+    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, To& to) {
+        block->graph->differentiate(inputs, strides, count, *memory, to);
+    }
+    double* spare_row() { return memory->rows; }
+    double* spare_hessian() { return memory->H; }
 
 private:
     const Block* block;

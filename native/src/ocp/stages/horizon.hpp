@@ -146,23 +146,13 @@ public:
         bool finite = true;
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
-            const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()),
-                       hessian = std::ptrdiff_t(block.hessian_rows.size());
             const bool here = share_stages(block, [&](int first, int last, int thread) {
                 gather_weights(block, first, last, m, weight_rows[i]);
                 const Inputs in = inputs(block, first, z, weight_rows[i]);
-                calls[thread][i].derivatives(in.at, in.strides, jacobian_rows[i] + first * jacobian,
-                                             hessian_rows[i] + first * hessian, last - first);
-                for (int k = first; k < last; ++k)
-                    scatter(int(i), block.first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
-                const auto faulty = [&](int begin, int end) {
-                    return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
-                           !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
-                };
-                if (!faulty(first, last)) return -1;
-                int k = first;
-                while (k + 1 < last && !faulty(k, k + 1)) ++k;
-                return k;
+                if (!block.graph) return call_compiled(int(i), in, first, last, thread);
+                WholeRows rows{*this, block, calls[thread][i], int(i), first, -1};
+                calls[thread][i].place_derivatives(in.at, in.strides, last - first, rows);
+                return rows.faulty;
             });
             if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};
             finite &= here;
@@ -269,8 +259,9 @@ private:
             const Block& block = blocks[i];
             value_rows[i] = a.matrix(block.rows(), block.count);
             weight_rows[i] = a.matrix(block.rows(), block.count);
-            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), block.count);
-            hessian_rows[i] = a.matrix(block.hessian_rows.size(), block.count);
+            const int packed = block.graph ? 0 : block.count;
+            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), packed);
+            hessian_rows[i] = a.matrix(block.hessian_rows.size(), packed);
         }
         int most_x = 0, most_parameters = 0;
         for (const Recentring& recentring : recentrings) {
@@ -330,17 +321,81 @@ private:
         return true;
     }
 
+    struct Inputs {
+        const double* at[6];
+        std::int64_t strides[6];
+    };
+
+    // Derivatives of stages first to last of block i, a compiled one. The first stage with a fault, or -1.
+    int call_compiled(int i, const Inputs& in, int first, int last, int thread) {
+        const auto jacobian = std::ptrdiff_t(blocks[i].jacobian_rows.size()),
+                   hessian = std::ptrdiff_t(blocks[i].hessian_rows.size());
+        calls[thread][i].derivatives(in.at, in.strides, jacobian_rows[i] + first * jacobian,
+                                     hessian_rows[i] + first * hessian, last - first);
+        for (int k = first; k < last; ++k)
+            scatter(i, blocks[i].first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
+        const auto faulty = [&](int begin, int end) {
+            return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
+                   !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
+        };
+        if (!faulty(first, last)) return -1;
+        int k = first;
+        while (k + 1 < last && !faulty(k, k + 1)) ++k;
+        return k;
+    }
+
+    // Takes the derivatives of a block with a graph straight to the sweeps' matrices; see `StageGraph`.
+    struct WholeRows {
+        Horizon& owner;
+        const Block& block;
+        BlockCalls& calls;
+        int index, first, faulty;  // of the block; its first stage of this run; the first stage with a fault, or -1
+
+        double* row(int k, int r) const {
+            const int stage = block.first + first + k;
+            const std::ptrdiff_t n = owner.riccati.stages[stage].n;
+            if (r < block.objective) return calls.spare_row();
+            if ((r -= block.objective) < block.dynamics) return owner.riccati.stages[block.child + first + k].E + r * n;
+            if ((r -= block.dynamics) < block.equalities)
+                return owner.riccati.stages[stage].G + (block.at_equality + r) * n;
+            return owner.inequality_rows[stage] + (block.at_inequality + r - block.equalities) * n;
+        }
+        bool opens(int stage) const { return owner.opened_by[stage] == index; }
+        double* hessian(int k) const {
+            const int stage = block.first + first + k;
+            return opens(stage) ? owner.riccati.stages[stage].H : calls.spare_hessian();
+        }
+        void done(int k) {
+            const int stage = block.first + first + k;
+            const Riccati::Stage& s = owner.riccati.stages[stage];
+            bool finite = all_finite(std::ptrdiff_t(s.n) * s.n, hessian(k));
+            for (int r = 0; r < block.rows(); ++r) finite &= all_finite(s.n, row(k, r));
+            if (!finite && faulty < 0) faulty = first + k;
+            if (block.objective) {
+                double* gradient = owner.gradient + s.at_z;
+                for (int i = 0; i < s.n; i += W)
+                    store(gradient + i, load(gradient + i) + owner.objective_scale * load(calls.spare_row() + i));
+            }
+            const int equalities = block.objective + block.dynamics, inequalities = equalities + block.equalities;
+            const auto scale = [&](int at, int count, const double* by) {
+                for (int r = 0; r < count; ++r)
+                    for (int i = 0; i < s.n; i += W) store(row(k, at + r) + i, by[r] * load(row(k, at + r) + i));
+            };
+            scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
+            scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
+            if (opens(stage)) return;
+            for (int j = 0; j < s.n; ++j)
+                for (std::ptrdiff_t i = j / W * W + std::ptrdiff_t(j) * s.n; i < std::ptrdiff_t(j + 1) * s.n; i += W)
+                    store(s.H + i, load(s.H + i) + load(calls.spare_hessian() + i));
+        }
+    };
+
     int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
     int at_inequality(const Block& block, int stage) const { return at_c[stage] + block.at_inequality; }
 
     static void scaled(int count, const double* from, const double* scale, double* to) {
         for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
     }
-
-    struct Inputs {
-        const double* at[6];
-        std::int64_t strides[6];
-    };
 
     Inputs inputs(const Block& block, int first, const double* z, const double* weights) const {
         const Riccati::Stage& s = riccati.stages[block.first + first];

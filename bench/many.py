@@ -113,7 +113,10 @@ def dask():
     from distributed import Client, LocalCluster
 
     quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": 50}
-    with LocalCluster(n_workers=THREADS, threads_per_worker=1, **quiet) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=THREADS, threads_per_worker=1, **quiet) as cluster,
+        Client(cluster, direct_to_workers=True) as client,
+    ):
         yield client.get_executor()
 
 

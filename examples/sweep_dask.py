@@ -20,7 +20,7 @@ def main() -> None:
     task, arm = ts.task("iiwa_reach"), ts.robot("iiwa14")
     rng = np.random.default_rng(0)
     goals = 0.5 * np.array([arm.random_configuration(rng) for _ in range(200)])
-    with Client(address) as client:
+    with Client(address, direct_to_workers=True) as client:  # False where only the scheduler is in reach
         solutions = ts.solve_many(
             task.build(),
             task.guess,

@@ -7,18 +7,26 @@ came from a function that makes them, it makes another one.
 
 from __future__ import annotations
 
+import multiprocessing.pool
 import warnings
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 from ...errors import ProblemError
 from .worker import Chunk, Returned, work
 
 TRIES = 4  # of a chunk
 
-Executors = Executor | Callable[[], Executor]
+
+class Pool(Protocol):
+    """What Ray's `ray.util.multiprocessing.Pool` has; the pool of Python's own would do, did it tell of its losses."""
+
+    def apply_async(self, func: Any, args: Any, kwds: Any, callback: Any, error_callback: Any, /) -> Any: ...
+
+
+Executors = Executor | Pool | Callable[[], Executor | Pool]
 
 
 class Broken(ProblemError):
@@ -30,12 +38,8 @@ class Dispatcher:
 
     def __init__(self, given: Executors | None):
         made = Here if given is None else given
-        self._make: Callable[[], Any] | None = made if isinstance(made, type) or not hasattr(made, "submit") else None
-        self._executor: Any = made if self._make is None else self._make()
-        if not hasattr(self._executor, "submit"):
-            raise ProblemError(
-                f"solve_many: executor gives a {type(self._executor).__name__}, expected one with submit(...)"
-            )
+        self._make: Callable[[], Any] | None = made if isinstance(made, type) or not takes_work(made) else None
+        self._executor = _with_submit(made if self._make is None else self._make())
         self._back: SimpleQueue[tuple[range, Future[Returned]]] = SimpleQueue()
         self._waited: dict[int, tuple[range, Future[Returned]]] = {}
         self._tries: dict[int, int] = {}
@@ -96,7 +100,7 @@ class Dispatcher:
             for waiting in lost:
                 self._waited.pop(waiting.start, None)
             self._shut()
-            self._executor = self._make()
+            self._executor = _with_submit(self._make())
         return [*lost, *left]
 
     def close(self) -> None:
@@ -112,8 +116,43 @@ class Dispatcher:
             shutdown(wait=False)
 
 
+def takes_work(given: Any) -> bool:
+    """Whether something is an executor or a pool."""
+    return hasattr(given, "submit") or hasattr(given, "apply_async")
+
+
+def _with_submit(given: Any) -> Any:
+    """An executor, or a pool as one."""
+    if not takes_work(given):
+        raise ProblemError(f"solve_many: executor gives a {type(given).__name__}, expected one with submit(...)")
+    if isinstance(given, multiprocessing.pool.Pool):
+        raise ProblemError(
+            "solve_many: executor is a multiprocessing.Pool, which never tells that a worker has died, expected a "
+            "concurrent.futures.ProcessPoolExecutor"
+        )
+    return given if hasattr(given, "submit") else OfPool(given)
+
+
 def _is_good(future: Future[Returned]) -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
+
+
+class OfPool(Executor):
+    """A pool with the interface of `multiprocessing.Pool`, such as Ray's."""
+
+    def __init__(self, pool: Any):
+        self._pool = pool
+
+    def submit(self, work: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            self._pool.apply_async(work, given, named, future.set_result, future.set_exception)
+        except ValueError as error:  # "Pool not running"
+            raise RuntimeError(str(error)) from error
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._pool.terminate()
 
 
 class Here(Executor):

@@ -22,7 +22,7 @@ from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.settings import Settings
 from .answers import Answers, joined, not_begun
-from .dispatcher import Broken, Dispatcher, Executors
+from .dispatcher import Broken, Dispatcher, Executors, takes_work
 from .folder import Folder, batch_name
 from .rows import Rows, rows_of
 from .solutions import Solutions
@@ -32,7 +32,7 @@ from .worker import Chunk, keep, packed
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-CHUNK_SECONDS, LEAST_SECONDS = 0.2, 0.02
+CHUNK_SECONDS, LEAST_SECONDS = 0.2, 0.05
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
 
@@ -81,9 +81,10 @@ def solve_many(
 ) -> Solutions | Iterator[tuple[range, Solutions]]:
     """`Solver.solve_many` on the workers of an executor: the same arguments, the same answers.
 
-    executor: an Executor such as `ProcessPoolExecutor()`, Dask's `client.get_executor()`, `MPIPoolExecutor()`; or a
-    function that makes one, which is called again where workers that died took the whole executor with them (as those
-    of a ProcessPoolExecutor do), and whose executors are shut down in the end. None: threads of this process.
+    executor: an Executor such as `ProcessPoolExecutor()`, Dask's `client.get_executor()`, `MPIPoolExecutor()`; Ray's
+    `ray.util.multiprocessing.Pool()`; or a function that makes one, which is called again where workers that died took
+    the whole executor with them (as those of a ProcessPoolExecutor do), and whose executors are shut down in the end.
+    None: threads of this process.
     threads: of each worker, 1 if not said; without an executor all processors.
     resume: a folder in which answers are kept as they come. The same call with the same folder goes on where an earlier
     one ended, however it ended, and solves nothing twice.
@@ -92,7 +93,7 @@ def solve_many(
     solutions = ts.solve_many(solver, executor=ProcessPoolExecutor(), resume="sweep", goal=goals)
     """
     settings = checked(solver, settings, threads)
-    if executor is not None and not callable(getattr(executor, "submit", executor)):
+    if executor is not None and not (callable(executor) or takes_work(executor)):
         raise ProblemError(
             f"solve_many: executor is a {type(executor).__name__}, expected something with submit(...), such as a "
             "ProcessPoolExecutor, or a function that makes one"

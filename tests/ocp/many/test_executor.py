@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import numpy as np
@@ -248,6 +249,7 @@ def test_misuse_gets_a_sentence(stated):
     for given, match in (
         ({"executor": 3}, r"executor is a int, expected something with submit\(...\)"),
         ({"executor": lambda: 3}, r"executor gives a int, expected one with submit\(...\)"),
+        ({"executor": ThreadPool(1)}, "executor is a multiprocessing.Pool, which never tells that a worker has died"),
         ({"threads": 0}, "threads is 0, expected a whole number from 1 to 256"),
         ({"settings": 3}, "settings is 3, expected Settings"),
         ({"resume": 3}, "resume: path is 3, expected a path"),
@@ -258,6 +260,35 @@ def test_misuse_gets_a_sentence(stated):
             ts.solve_many(solver, **{"target": targets, **given})
     with pytest.raises(ProblemError, match="solver is a Problem, expected what build"):
         ts.solve_many(Problem(steps=3), target=targets)
+
+
+class AsRay:
+    """A pool as Ray's: its first task fails as that of a worker that died."""
+
+    def __init__(self):
+        self.threads, self.lost = ThreadPoolExecutor(2), 0
+
+    def apply_async(self, work, args, kwds, callback, error_callback):
+        if not self.lost:
+            self.lost += 1
+            error_callback(RuntimeError("the actor died"))
+        else:
+            self.threads.submit(work, *args, **kwds).add_done_callback(lambda done: callback(done.result()))
+
+    def terminate(self):
+        self.threads.shutdown(wait=False)
+
+
+def test_a_pool_serves_as_an_executor(stated, small_chunks):
+    solver, targets, expected = stated
+    made: list[AsRay] = []
+    assert_same(
+        ts.solve_many(solver, executor=lambda: made.append(AsRay()) or made[-1], target=targets),
+        expected,
+    )
+    assert [pool.lost for pool in made] == [1]
+    with pytest.raises(RuntimeError, match="shutdown"):
+        made[0].threads.submit(len, [])
 
 
 def test_dask(stated, small_chunks):

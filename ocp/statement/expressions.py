@@ -1,16 +1,20 @@
-"""An expression of a problem's own variables, checked where it is said."""
+"""Expressions of a problem's own variables, checked where they are said."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
 from ...adjoint import nodes_of
 from ...errors import ProblemError
-from .variables import Variable
+from .limits import Limits, checked_limits
+from .variables import Variable, uses
+
+if TYPE_CHECKING:
+    from .problem import Problem
 
 
 def own_expression(name: str, value: Any, variables: Sequence[Variable]) -> ca.SX:
@@ -31,3 +35,14 @@ def own_expression(name: str, value: Any, variables: Sequence[Variable]) -> ca.S
     if numbers is not None and not np.isfinite(np.array(ca.DM(numbers))).all():
         raise ProblemError(f"'{name}' is {np.array(ca.DM(numbers)).ravel()}, expected finite numbers")
     return expression
+
+
+def own_limits(problem: Problem, where: str, size: int, lower: Any, upper: Any) -> Limits:
+    """What was given as limits of `size` rows; expressions may use parameters and nothing else."""
+    for side, value in (("lower", lower), ("upper", upper)):
+        if isinstance(value, (ca.SX, ca.MX)) and not value.is_constant():
+            if isinstance(value, ca.MX) or nodes_of(value) or uses(value, [*problem.carried, *problem.controls]):
+                raise ProblemError(f"{where}: {side} is the expression {value}, expected numbers or parameters; "
+                                   "constrain the difference instead")  # fmt: skip
+            problem.expression(f"{where}: {side}", value)
+    return checked_limits(where, size, lower, upper)

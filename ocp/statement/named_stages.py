@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from ...errors import ProblemError
+from .variables import Control, uses
 
 Stages = str | int | slice | Sequence[int]
 
@@ -43,3 +45,14 @@ def named_stages(name: str, at: object, steps: int, last: int) -> tuple[int, ...
     if not stages:
         raise ProblemError(f"'{name}': at is {at!r}, which names no stage of 0 to {steps}")
     return tuple(sorted(set(stages)))
+
+
+def stages_of(name: str, expression: ca.SX, at: Stages, steps: int, controls: Sequence[Control]) -> tuple[int, ...]:
+    """Those on which an expression is said: what has controls in it makes no sense on the last one."""
+    controlled = uses(expression, controls)
+    last = steps - 1 if controlled else steps
+    stages = named_stages(name, at, steps, last)
+    if controlled and stages[-1] > last:
+        which = ", ".join(v.name for v in controls if uses(expression, [v]))
+        raise ProblemError(f"'{name}' uses the control {which} at stage {steps}, the last, where there is none")
+    return stages

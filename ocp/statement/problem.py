@@ -23,14 +23,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...adjoint import ImplicitNode, keep, nodes_of
+from ...adjoint import ImplicitNode, keep
 from ...errors import ProblemError
-from .expressions import own_expression
+from .constraints import constraint_terms
+from .expressions import own_expression, own_limits
 from .integrators import METHODS
-from .limits import Limits, checked_limits, constant_limits, coordinate_limits
+from .limits import constant_limits, coordinate_limits
 from .manifold import Manifold
-from .named_stages import Stages, named_stages
-from .soft import Soft, checked_price
+from .named_stages import Stages, stages_of
+from .soft import Soft
 from .terms import Kind, Link, Term, term
 from .variables import (
     Control,
@@ -39,11 +40,8 @@ from .variables import (
     State,
     Variable,
     checked_names,
-    compares,
     is_seconds,
     new_state,
-    same,
-    uses,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from .space.avoid import Avoidance
 
 MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
-OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
 # What `Solver.solve` is told beside parameters: these can have no such name.
 WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
 
@@ -133,7 +130,7 @@ class Problem:
         if soft is not None and manifold.units:
             raise ProblemError(f"state '{name}': soft is given, but it has turns, expected hard limits or constrain")
         hard = (lower, upper) if soft is None else (None, None)
-        entries = self._limits(f"state '{name}'", manifold.size, *hard)
+        entries = own_limits(self, f"state '{name}'", manifold.size, *hard)
         names = on.velocity_names if names is None and on is not None else names
         called = checked_names(f"state '{name}'", names, manifold.dimension)
         limits = coordinate_limits(f"state '{name}'", manifold, entries)
@@ -156,7 +153,7 @@ class Problem:
         self._check_name("control", name)
         size = _checked_size("control", name, size)
         hard = (lower, upper) if soft is None else (None, None)
-        limits = self._limits(f"control '{name}'", size, *hard)
+        limits = own_limits(self, f"control '{name}'", size, *hard)
         called = checked_names(f"control '{name}'", names, size)
         self.controls.append(Control(name, ca.SX.sym(name, size), limits, called))
         return self._softened(name, self.controls[-1].symbol, lower, upper, soft)
@@ -238,7 +235,7 @@ class Problem:
             raise ProblemError(
                 f"minimize: '{name}' has shape {expression.shape}, expected one number; use sumsqr or dot"
             )
-        stages = self._stages(name, expression, at)
+        stages = stages_of(name, expression, at, self.steps, self.controls)
         self.terms.append(term(name, Kind.OBJECTIVE, expression, stages))
 
     def constrain(
@@ -261,64 +258,7 @@ class Problem:
         is the solver's own. `solution.constraints[name].excess` says how much and where, `.price` what it costs.
         """
         self._check_open("constrain")
-        if not isinstance(name, str):
-            raise ProblemError(f"constrain: name is {name!r}, expected a text that messages can call it by")
-        if any(each.name == name for each in self.terms):
-            raise ProblemError(f"constrain: there is a constraint '{name}' already, expected another name")
-        if name.startswith(OURS):
-            raise ProblemError(f"constrain: '{name}' is what the rows of dynamics are called, expected another name")
-        expression = self.expression(name, expression)
-        rows = expression.numel()
-        if compares(expression):
-            raise ProblemError(f"constrain: '{name}' is a comparison, expected the expression alone, with equals=, "
-                               "lower= or upper=")  # fmt: skip
-        if (equals is None) == (lower is None and upper is None):
-            raise ProblemError(f"constrain: '{name}' has {'no' if equals is None else 'both equals and'} bounds, "
-                               "expected equals, or lower and/or upper")  # fmt: skip
-        stages = self._stages(name, expression, at)
-        called = checked_names(f"constrain: '{name}'", names, rows) or self._called(expression)
-        if equals is not None:
-            if soft is not None:
-                raise ProblemError(f"constrain: '{name}' has equals and soft, expected a cost, or lower and/or upper")
-            target = self.expression(name, equals)
-            for state in self.states:
-                if state.manifold.units and same(expression, state.value) and target.numel() == rows:
-                    expression, target = state.manifold.difference(target, state.value), ca.SX(0)
-                    called = state.names
-            if target.numel() not in (1, rows):
-                raise ProblemError(f"constrain: '{name}' has {rows} rows, but equals has {target.numel()}")
-            left = expression - target
-            if left.numel() and left.is_constant():
-                raise ProblemError(
-                    f"constrain: '{name}' compares {expression} with {target}, which says nothing of any variable, "
-                    "expected an expression of states, controls or parameters"
-                )
-            variables: list[Variable] = [*self.carried, *self.controls]
-            known = not uses(target, variables) and not nodes_of(target)
-            limits = Limits(*[ca.repmat(target, left.numel() // target.numel(), 1)] * 2) if known and rows else None
-            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits, names=called))
-            return
-        limits = self._limits(f"constrain: '{name}'", rows, lower, upper)
-        if soft is not None:
-            if limits.fixed.any():
-                raise ProblemError(f"constrain: '{name}' is soft, but row {np.argmax(limits.fixed)} has lower = upper, "
-                                   "expected a cost, or limits that differ")  # fmt: skip
-            price = checked_price(f"constrain: '{name}'", rows, soft)
-            self.terms.append(term(name, Kind.INEQUALITY, expression, stages, limits, None, called, price))
-            return
-        at_fixed, rest = (np.flatnonzero(part).tolist() for part in (limits.fixed, ~limits.fixed))
-        if at_fixed:
-            left = expression[at_fixed] - limits.lower[at_fixed]
-            self.terms.append(term(name, Kind.EQUALITY, left, stages, limits.rows(at_fixed), at_fixed, called))
-        if rest:
-            self.terms.append(term(name, Kind.INEQUALITY, expression[rest], stages, limits.rows(rest), rest, called))
-
-    def _called(self, expression: ca.SX) -> tuple[str, ...]:
-        """The names of rows that are entries of states and controls, "" of others; none where no row has one."""
-        variables: list[State | Control] = [*self.states, *self.controls]
-        known = {entry.element_hash(): name for v in variables for entry, name in zip(ca.vertsplit(v.symbol), v.names)}
-        found = tuple(known.get(row.element_hash(), "") for row in ca.vertsplit(expression)) if known else ()
-        return found if any(found) else ()
+        self.terms += constraint_terms(self, name, expression, equals, (lower, upper), at, names, soft)
 
     def _softened(self, name: str, value: ca.SX, lower: Any, upper: Any, soft: Any) -> ca.SX:
         """A variable's value, its soft limits stated as a constraint."""
@@ -419,16 +359,6 @@ class Problem:
         if self.built:
             raise ProblemError(f"{verb}: '{self.name}' is built, and its solver would not know; say it before build()")
 
-    def _limits(self, where: str, size: int, lower: Any, upper: Any) -> Limits:
-        """What was given as limits; expressions may use parameters and nothing else."""
-        for side, value in (("lower", lower), ("upper", upper)):
-            if isinstance(value, (ca.SX, ca.MX)) and not value.is_constant():
-                if isinstance(value, ca.MX) or nodes_of(value) or uses(value, [*self.carried, *self.controls]):
-                    raise ProblemError(f"{where}: {side} is the expression {value}, expected numbers or parameters; "
-                                       "constrain the difference instead")  # fmt: skip
-                self.expression(f"{where}: {side}", value)
-        return checked_limits(where, size, lower, upper)
-
     def _check_name(self, kind: str, name: str) -> None:
         self._check_open(kind)
         if not isinstance(name, str) or not name.isidentifier():
@@ -467,17 +397,6 @@ class Problem:
 
     def _all(self) -> list[Variable]:
         return [*self.carried, *self.controls, *self.parameters]
-
-    def _stages(self, name: str, expression: ca.SX, at: Stages) -> tuple[int, ...]:
-        controlled = uses(expression, self.controls)
-        last = self.steps - 1 if controlled else self.steps
-        stages = named_stages(name, at, self.steps, last)
-        if controlled and stages[-1] > last:
-            which = ", ".join(v.name for v in self.controls if uses(expression, [v]))
-            raise ProblemError(
-                f"'{name}' uses the control {which} at stage {self.steps}, the last, where there is none"
-            )
-        return stages
 
 
 def _said(value: object) -> str:

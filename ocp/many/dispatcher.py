@@ -37,7 +37,7 @@ class Dispatcher:
     """Gives chunks to an executor and takes what comes back."""
 
     def __init__(self, given: Executors | None):
-        made = Here if given is None else given
+        made: Any = Here if given is None else given
         self._make: Callable[[], Any] | None = made if isinstance(made, type) or not takes_work(made) else None
         self._executor = _with_submit(made if self._make is None else self._make())
         self._back: SimpleQueue[tuple[range, Future[Returned]]] = SimpleQueue()

@@ -50,8 +50,8 @@ struct GraphMemory {
     std::vector<TreeDynamics> dynamics;
     std::vector<NodeMemory> parts;
     double *y, *nu, *given, *slopes, *curvature;  // to and from compiled functions, stage after stage
-    double *C, *bent, *picked;
-    double *rows, *H;  // for whoever takes J and H elsewhere
+    double *C, *bent, *picked, *H;
+    double* rows;  // for whoever takes J elsewhere
     double* work;
     Arena arena;
 };

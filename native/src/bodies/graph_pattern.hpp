@@ -81,7 +81,9 @@ struct GraphPattern {
     std::vector<Node> nodes;
     std::vector<Row> f_rows;
     std::vector<Entry> both_own, one_own, none_own;  // of L,zz, by how many of its two sides are in (u, x)
-    std::vector<int> bent;                           // unknowns, as columns of z, in which L is curved
+    std::vector<int> bent;                           // unknowns, as columns of z, in which L is curved, in order
+    std::vector<int> bent_alone;                     // of each, the place of its own entry on the diagonal, -1: none
+    bool side_by_side = false;                       // whether they are neighbours, of one node
     int unknowns = 0, inputs_of_nodes = 0;
     int up = 0, n = 0;  // where x starts along z; padded length of (u, x)
 
@@ -125,35 +127,38 @@ private:
         list_jacobian();
     }
 
+    // Column after column.
     void list_jacobian() {
-        const auto back = [&](int z) { return z < graph.controls ? z : z - up + graph.controls; };
+        std::vector<std::vector<int>> columns(n);
         for (int r = 0; r < graph.rows; ++r) {
-            const Row& row = f_rows[r];
-            const auto add = [&](int column) { jacobian_rows.push_back(r), jacobian_columns.push_back(column); };
-            if (!row.unknown.empty())
-                for (int c = 0; c < graph.variables; ++c) add(c);
+            if (f_rows[r].unknown.empty())
+                for (const Entry& e : f_rows[r].own) columns[e.column].push_back(r);
             else
-                for (const Entry& e : row.own) add(back(e.column));
+                for (int c = 0; c < graph.variables; ++c) columns[along_z(c)].push_back(r);
         }
+        for (int c = 0; c < graph.variables; ++c)
+            for (int r : columns[along_z(c)]) jacobian_rows.push_back(r), jacobian_columns.push_back(c);
     }
 
     void sort_curvature() {
         std::vector<int> where(std::size_t(graph.variables + unknowns), -1);
-        const auto index = [&](int z) {
-            if (where[z] < 0) {
-                where[z] = int(bent.size());
-                bent.push_back(z);
-            }
-            return where[z];
-        };
+        for (std::size_t t = 0; t < graph.curvature_rows.size(); ++t)
+            if (graph.curvature_columns[t] >= graph.variables)  // no row is above its column
+                where[graph.curvature_rows[t]] = where[graph.curvature_columns[t]] = 0;
+        for (int z = graph.variables; z < graph.variables + unknowns; ++z)
+            if (where[z] == 0) where[z] = int(bent.size()), bent.push_back(z);
+        bent_alone.assign(bent.size(), -1);
+        side_by_side = !bent.empty() && bent.back() - bent.front() + 1 == int(bent.size()) &&
+                       node_of(bent.front()) == node_of(bent.back());
         for (std::size_t t = 0; t < graph.curvature_rows.size(); ++t) {
-            const int i = graph.curvature_rows[t], j = graph.curvature_columns[t];  // i >= j
+            const int i = graph.curvature_rows[t], j = graph.curvature_columns[t];
             if (i < graph.variables)
                 both_own.push_back({int(t), along_z(i), along_z(j)});
             else if (j < graph.variables)
                 one_own.push_back({int(t), i, along_z(j)});
             else
-                none_own.push_back({int(t), index(i), index(j)});
+                none_own.push_back({int(t), where[i], where[j]});
+            if (i == j && i >= graph.variables) bent_alone[where[i]] = int(t);
         }
         for (int j = 0; j < graph.variables; ++j)
             for (int i = j; i < graph.variables; ++i) hessian_rows.push_back(i), hessian_columns.push_back(j);

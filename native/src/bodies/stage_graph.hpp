@@ -37,8 +37,8 @@ public:
         }
     }
 
-    // J and H of the weighted sum of the rows; the weights are the last input. `to` says where they go: to.row(k, r) takes row r of J
-    // of stage k, n numbers along (u, x), to.hessian(k) the lower triangle of H (n, n); then comes to.done(k).
+    // J and H of the weighted sum of the rows; the weights are the last input. `to` takes them: to.row(k, r) says where row r of J of
+    // stage k goes, n numbers along (u, x), and when all are there to.done(k, H) comes with the lower triangle of H (n, n).
     template <class To>
     void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
                        To& to) const {
@@ -62,8 +62,8 @@ public:
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
                 for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
-                put_hessian(memory, l, to.hessian(first + l));
-                to.done(first + l);
+                find_hessian(memory, l);
+                to.done(first + l, memory.H);
             }
         }
     }
@@ -71,13 +71,12 @@ public:
     // The nonzeros of J and H, as `jacobian_rows` and the like have them, of stage after stage.
     struct Packed {
         double* row(int, int r) { return memory.rows + std::ptrdiff_t(r) * owner.n; }
-        double* hessian(int) { return memory.H; }
-        void done(int) {
+        void done(int, const double* H) {
             for (std::size_t t = 0; t < owner.jacobian_rows.size(); ++t)
                 *jacobian++ = row(0, owner.jacobian_rows[t])[owner.along_z(owner.jacobian_columns[t])];
             for (std::size_t t = 0; t < owner.hessian_rows.size(); ++t)
-                *lower++ = memory.H[owner.along_z(owner.hessian_rows[t]) +
-                                    std::ptrdiff_t(owner.along_z(owner.hessian_columns[t])) * owner.n];
+                *lower++ = H[owner.along_z(owner.hessian_rows[t]) +
+                             std::ptrdiff_t(owner.along_z(owner.hessian_columns[t])) * owner.n];
         }
         const StageGraph& owner;
         GraphMemory& memory;
@@ -214,17 +213,28 @@ private:
 
     void put_row(GraphMemory& memory, int l, const Row& row, double* to) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        fill_zero(n, to);
-        for (const Entry& e : row.unknown) add_scaled(slopes[e.from], column(memory, e.row, e.column), to);
+        if (row.unknown.empty()) fill_zero(n, to);
+        for (const Entry& e : row.unknown) {
+            const double* from = column(memory, e.row, e.column);
+            if (&e == row.unknown.data())
+                scale(slopes[e.from], from, to);
+            else
+                add_scaled(slopes[e.from], from, to);
+        }
         for (const Entry& e : row.own) to[e.column] += slopes[e.from];
     }
 
+    void scale(double s, const double* x, double* y) const {
+        const vec factor = broadcast(s);
+        for (int i = 0; i < n; i += W) store(y + i, factor * load(x + i));
+    }
     void add_scaled(double s, const double* x, double* y) const {
         const vec scale = broadcast(s);
         for (int i = 0; i < n; i += W) store(y + i, load(y + i) + scale * load(x + i));
     }
 
-    void put_hessian(GraphMemory& memory, int l, double* H) const {
+    void find_hessian(GraphMemory& memory, int l) const {
+        double* H = memory.H;
         const double* L = memory.curvature + std::ptrdiff_t(l) * graph.curvature.size;
         fill_zero(n * n, H);  // first the sum of what is added with its transpose
         for (const Entry& e : both_own)
@@ -232,21 +242,26 @@ private:
         for (const Entry& e : one_own) add_scaled(L[e.from], column(memory, e.row), H + std::ptrdiff_t(e.column) * n);
         if (graph.exact) bend(memory, l, H);
         fold(n, H, n);
-        if (!bent.empty()) {
-            fill_zero(n * int(bent.size()), memory.bent);
-            const auto add = [&](double value, int from, int to) {
-                add_scaled(value, memory.picked + std::ptrdiff_t(from) * n, memory.bent + std::ptrdiff_t(to) * n);
-            };
+        if (!bent.empty()) curve_in_unknowns(memory, L, H);
+    }
+
+    // H += Y' L,yy Y
+    void curve_in_unknowns(GraphMemory& memory, const double* L, double* H) const {
+        const double* Y = column(memory, bent[0]);  // of the unknowns in which L is curved
+        if (!side_by_side) {
             for (std::size_t i = 0; i < bent.size(); ++i)
                 copy(n, column(memory, bent[i]), memory.picked + std::ptrdiff_t(i) * n);
-            for (const Entry& e : none_own) {
-                add(L[e.from], e.row, e.column);
-                if (e.row != e.column) add(L[e.from], e.column, e.row);
-            }
-            product_nt<true, 1>(n, n, int(bent.size()), memory.bent, n, memory.picked, n, H, n, H, n);
+            Y = memory.picked;
         }
-        for (int j = 0; j < n; ++j)
-            std::fill(H + j / PAD * PAD + std::ptrdiff_t(j) * n, H + j + std::ptrdiff_t(j) * n, 0.0);
+        const auto at = [&](int i) { return std::ptrdiff_t(i) * n; };
+        for (std::size_t i = 0; i < bent.size(); ++i)
+            scale(bent_alone[i] < 0 ? 0.0 : L[bent_alone[i]], Y + at(int(i)), memory.bent + at(int(i)));
+        for (const Entry& e : none_own) {
+            if (e.row == e.column) continue;
+            add_scaled(L[e.from], Y + at(e.row), memory.bent + at(e.column));
+            add_scaled(L[e.from], Y + at(e.column), memory.bent + at(e.row));
+        }
+        product_nt<true, 1>(n, n, int(bent.size()), memory.bent, n, Y, n, H, n, H, n);
     }
 
     // H -= sum_k C_k' W_k with C_k = 1/2 S_ww W_k + S_wy Y_k. What goes by way of earlier nodes is gathered for each of them, in D.

@@ -233,13 +233,18 @@ private:
         Elimination& e = s.sweep;
         const double* hessian = s.H;
         int hessian_ld = s.n;
-        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(s.H[i + i * s.n]);
+        const int columns = s.up + s.nx;
+        if (s.penalties) {
+            product_nt<true, 1>(s.n, columns, s.penalties, s.CS, s.n, s.C, s.n, s.H, s.n, bench.H, e.ld);
+            hessian = bench.H;
+            hessian_ld = e.ld;
+        }
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld]);
         e.rows = s.ng;
         for (int i = 0; i < s.ng; ++i) {
             copy(s.n, s.G + i * s.n, bench.G + i * s.n);
             measure_row(s, i, bench.G + i * s.n);
         }
-        const int columns = s.up + s.nx;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
             Stage& child = stages[c];
             const int xp = padded(child.nx);

@@ -29,6 +29,9 @@ struct RiccatiStage {
     int first_child = -1, sibling = -1;
     int at_rows;        // where this stage's passed rows start among the parent's rows
     double *H, *E, *G;  // (n, n) full; (n of the parent, nx); (n, ng)
+    int penalties = 0;  // columns of C and C S, (n, penalties): what is swept is H + C S C'
+    const double* C = nullptr;
+    double* CS = nullptr;
     Elimination sweep;
     double* eta_x;  // multipliers of the rows this stage passes to its parent
 };

@@ -114,7 +114,6 @@ public:
             for (int i = 0; i < size; ++i) row[i] *= factor;
         };
         applied = 0.0;
-        kept = false;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
@@ -161,7 +160,6 @@ public:
         double* weights = multipliers;
         std::copy_n(y, size_y, weights);
         applied = 0.0;
-        kept = false;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
@@ -201,7 +199,7 @@ public:
     void move_root(const double* root, double* h, double* r) const {
         const Riccati::Stage& s = riccati.stages[0];
         const double* z = root + s.at_z;
-        symmetric_multiply_add(s.n, plain_hessian(0), s.n, z, h + s.at_z);
+        symmetric_multiply_add(s.n, s.H, s.n, z, h + s.at_z);
         leave_out_fixed(h);
         transposed_multiply_add(s.n, s.ng, s.G, s.n, z, r + at_eta() + s.at_g);
         transposed_multiply_add(s.n, horizon.inequality_count[0], horizon.C(0), s.n, z, r + at_nu() + horizon.at_c[0]);
@@ -246,7 +244,6 @@ public:
     void clear_hessian() override {
         fill_zero(2 * size_e, bent);
         applied = 0.0;
-        kept = false;
         horizon.forget_hessian();
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
@@ -259,14 +256,13 @@ public:
     }
 
     bool factor(double delta, double delta_c) override {
-        keep_hessians();
         softness = delta_c;
         if (delta_c > 0.0) {
             std::fill_n(uniform, size_y, delta_c);
             return factor_soft(delta, uniform);
         }
         shift_diagonal(delta);
-        add_penalties();
+        weigh_penalties();
         return riccati.factor() < 0;
     }
 
@@ -298,7 +294,7 @@ public:
     void add_hessian_product(const double* dv, double* out) const override {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            symmetric_multiply_add(s.n, plain_hessian(int(k)), s.n, dv + s.at_z, out + s.at_z);
+            symmetric_multiply_add(s.n, s.H, s.n, dv + s.at_z, out + s.at_z);
         }
         const double* of_slack = size_e ? S_s : S;
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += of_slack[i] * dv[at_slack() + i];
@@ -313,7 +309,7 @@ public:
     // The same with -D (size_y, positive) in the lower right block.
     bool factor_soft(double delta, const double* D) {
         shift_diagonal(delta);
-        return soft.factor([this](int k) { return plain_hessian(k); }, S, D);
+        return soft.factor(S, D);
     }
 
     void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
@@ -372,11 +368,9 @@ private:
     bool is_soft(int i) const { return give_e[i] + give_e[size_e + i] > 0.0; }
 
     void lay_out(Arena& a) {
-        int most_n = PAD, most_rows = PAD;
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            most_n = std::max(most_n, riccati.stages[k].n);
+        int most_rows = PAD;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             most_rows = std::max({most_rows, riccati.stages[k].ng, horizon.inequality_count[k]});
-        }
         lower.lay_out(a, size_v);
         upper.lay_out(a, size_v);
         upper.sign = -1.0;
@@ -387,11 +381,12 @@ private:
         sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
         for (double** vector : {&stated_price, &stated_growth, &S_s, &along_s}) *vector = a.vector(size_e);
         for (double** vector : {&sigma_e, &bent, &S_e, &give_e}) *vector = a.vector(2 * size_e);
-        plain_H.resize(riccati.stages.size());
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
-            plain_H[k] = horizon.inequality_count[k] ? a.matrix(riccati.stages[k].n, riccati.stages[k].n) : nullptr;
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            Riccati::Stage& s = riccati.stages[k];
+            s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
+            s.CS = a.matrix(s.n, s.penalties);
+        }
         along = a.vector(most_rows);
-        weighted = a.matrix(most_n, most_rows);
         soft.lay_out(a);
         uniform = a.vector(size_y);
     }
@@ -400,30 +395,13 @@ private:
         for (int i : fixed) along_v[i] = 0.0;
     }
 
-    // Once after `differentiate`: where penalties will be added, keep H as it was before.
-    void keep_hessians() {
-        if (kept) return;
-        kept = true;
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
-            if (horizon.inequality_count[k])
-                copy(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H, plain_H[k]);
-    }
-
-    // H of a stage without penalties.
-    double* plain_hessian(int k) const {
-        return kept && horizon.inequality_count[k] ? plain_H[k] : riccati.stages[k].H;
-    }
-
-    // H <- H + C S C'
-    void add_penalties() {
+    // C S for the sweep, which adds C S C' to H.
+    void weigh_penalties() {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             Riccati::Stage& s = riccati.stages[k];
-            const int count = horizon.inequality_count[k];
-            if (count == 0) continue;
             const double *C = horizon.C(int(k)), *sigma = S + horizon.at_c[k];
-            for (int i = 0; i < count; ++i)
-                for (int t = 0; t < s.n; ++t) weighted[t + i * s.n] = sigma[i] * C[t + i * s.n];
-            product_nt<true, 1>(s.n, s.up + s.nx, count, weighted, s.n, C, s.n, plain_H[k], s.n, s.H, s.n);
+            for (int i = 0; i < s.penalties; ++i)
+                for (int t = 0; t < s.n; t += W) store(s.CS + t + i * s.n, sigma[i] * load(C + t + i * s.n));
         }
     }
 
@@ -441,9 +419,8 @@ private:
         if (delta == applied) return;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            double* H = plain_hessian(int(k));
-            for (int i = 0; i < s.nu; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
-            for (int i = s.up; i < s.up + s.nx; ++i) H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+            for (int i = 0; i < s.nu; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
+            for (int i = s.up; i < s.up + s.nx; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
         }
         applied = delta;
     }
@@ -451,11 +428,9 @@ private:
     SoftSystem soft;
     std::vector<int> fixed;  // places in v
     Arena arena;
-    double softness = 0.0;         // delta_c of the last factorization
-    double applied = 0.0;          // the delta that is on the diagonal of H now
-    bool kept = false;             // whether H was kept, so that penalties may be in it
-    std::vector<double*> plain_H;  // H without penalties, of the stages that have some
-    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *weighted, *uniform;
+    double softness = 0.0;  // delta_c of the last factorization
+    double applied = 0.0;   // the delta that is on the diagonal of H now
+    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *uniform;
     double *stated_price, *stated_growth;   // of excess, as the statement has them
     double *S_s, *along_s;                  // S and h of the slacks, where S is that of slack and excess
     double *sigma_e, *bent, *S_e, *give_e;  // of excess over, then under: Sigma with the price's growth, that, S, 1 / S

@@ -27,10 +27,9 @@ public:
         right = a.vector(riccati.size_x);
     }
 
-    // hessian(k): H of stage k without penalties. S (inequalities) as `OptimalControl` has it, D (rows) positive.
-    template <class Hessian>
-    bool factor(const Hessian& hessian, const double* S, const double* D) {
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) copy_softened(int(k), hessian(int(k)), S, D);
+    // S (inequalities) as `OptimalControl` has it, D (rows) positive.
+    bool factor(const double* S, const double* D) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) copy_softened(int(k), S, D);
         return soft.factor() < 0;
     }
 
@@ -83,14 +82,14 @@ private:
         return Riccati(nx, nu, ng, parent, true);
     }
 
-    void copy_softened(int k, const double* H, const double* S, const double* D) {
+    void copy_softened(int k, const double* S, const double* D) {
         const Riccati::Stage& s = riccati.stages[k];
         Riccati::Stage& t = soft.stages[k];
         const auto place = [&](int i) { return i < s.nu ? i : t.up + i - s.nu; };
         const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
         for (int j = 0; j < s.nu + s.nx; ++j)
             for (int i = j; i < s.nu + s.nx; ++i)
-                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = H[from(i) + std::ptrdiff_t(from(j)) * s.n];
+                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
         int control = s.nu;
         const auto disturb = [&](double* row, double price) {
             row[control] = 1.0;

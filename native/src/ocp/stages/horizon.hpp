@@ -98,14 +98,13 @@ public:
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const bool diagonal = placed_scale == objective_scale && inequality_count[k] == 0;
-            constants->place_hessian(k, objective_scale, diagonal, riccati.stages[k].H);
+            constants->place_hessian(k, objective_scale, placed_scale == objective_scale, riccati.stages[k].H);
         }
         placed_scale = objective_scale;
         return true;
     }
 
-    // Whoever has written more than the diagonal of a stage's H, or one without inequalities, says so.
+    // Whoever has written more than the diagonal of a stage's H says so.
     void forget_hessian() { placed_scale = NAN; }
 
     // Values by the functions.
@@ -360,16 +359,12 @@ private:
                 return owner.riccati.stages[stage].G + (block.at_equality + r) * n;
             return owner.inequality_rows[stage] + (block.at_inequality + r - block.equalities) * n;
         }
-        bool opens(int stage) const { return owner.opened_by[stage] == index; }
-        double* hessian(int k) const {
-            const int stage = block.first + first + k;
-            return opens(stage) ? owner.riccati.stages[stage].H : calls.spare_hessian();
-        }
-        void done(int k) {
+        void done(int k, const double* H) {
             const int stage = block.first + first + k;
             const Riccati::Stage& s = owner.riccati.stages[stage];
-            bool finite = all_finite(std::ptrdiff_t(s.n) * s.n, hessian(k));
+            bool finite = true;
             for (int r = 0; r < block.rows(); ++r) finite &= all_finite(s.n, row(k, r));
+            for (int j = 0; j < s.n; ++j) finite &= all_finite(s.n - j, H + j + std::ptrdiff_t(j) * s.n);
             if (!finite && faulty < 0) faulty = first + k;
             if (block.objective) {
                 double* gradient = owner.gradient + s.at_z;
@@ -383,10 +378,14 @@ private:
             };
             scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
             scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
-            if (opens(stage)) return;
-            for (int j = 0; j < s.n; ++j)
-                for (std::ptrdiff_t i = j / W * W + std::ptrdiff_t(j) * s.n; i < std::ptrdiff_t(j + 1) * s.n; i += W)
-                    store(s.H + i, load(s.H + i) + load(calls.spare_hessian() + i));
+            const bool opens = owner.opened_by[stage] == index;
+            for (int j = 0; j < s.n; ++j) {
+                const double* from = H + std::ptrdiff_t(j) * s.n;
+                double* to = s.H + std::ptrdiff_t(j) * s.n;
+                int i = j;
+                for (; i % W; ++i) to[i] = opens ? from[i] : to[i] + from[i];
+                for (; i < s.n; i += W) store(to + i, opens ? load(from + i) : load(to + i) + load(from + i));
+            }
         }
     };
 

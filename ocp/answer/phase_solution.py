@@ -11,8 +11,10 @@ from ..solve.kkt import Measured, Point
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.limit_vectors import LimitVectors
 
+PUSH = 1e-6  # a multiplier above this share of the largest, and of 1, is one of a limit at work
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ConstraintValues:
     """A constraint along the motion: `stages` (n,) it stands on, and (n, rows): values, limits, multipliers.
 
@@ -28,6 +30,17 @@ class ConstraintValues:
     multipliers: np.ndarray
     linear: np.ndarray
     quadratic: np.ndarray
+
+    def __str__(self) -> str:
+        """The least and the largest value of each row, where, and where its limits are at work."""
+        lines = []
+        for row, (values, forces) in enumerate(zip(self.values.T, self.multipliers.T)):
+            least, most = self.stages[[values.argmin(), values.argmax()]]
+            pushed = self.stages[np.abs(forces) > PUSH * max(1.0, np.abs(forces).max())]
+            work = f"{len(pushed)} from stage {pushed[0]} to {pushed[-1]}" if len(pushed) else "none"
+            span = f"{values.min():.4g} (stage {least}) to {values.max():.4g} (stage {most})"
+            lines.append(f"row {row}: {span}, limits at work: {work}")
+        return "\n".join(lines)
 
     @property
     def excess(self) -> np.ndarray:

@@ -84,6 +84,12 @@ class Solver:
         """Pickles as its statement and its machine code, which another processor compiles anew."""
         return _arrived, (self.problem, *self._request, self.backend.code)
 
+    def __str__(self) -> str:
+        """The statement, the size of the program, and how it was built."""
+        layout, (hessian, backend) = self.layout, self._request
+        built = f"built in {self.build_seconds:.2f} s for {backend}, {hessian} Hessian"
+        return f"{self.problem}\n{layout.size_z} variables, {layout.size_y} rows; {built}"
+
     def _after_fork(self) -> None:
         """In the new process: what another thread held or was in the middle of is made anew."""
         self._lock = Lock()

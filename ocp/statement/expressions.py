@@ -11,7 +11,7 @@ import numpy as np
 from ...adjoint import nodes_of
 from ...errors import ProblemError
 from .limits import Limits, checked_limits
-from .variables import Variable, uses
+from .variables import Free, Variable, uses
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -22,8 +22,9 @@ def own_expression(name: str, value: Any, variables: Sequence[Variable]) -> ca.S
     try:
         expression = ca.vec(ca.SX(value))
     except (TypeError, ValueError, RuntimeError, NotImplementedError, OverflowError, AttributeError):
-        several = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
-        raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{several}") from None
+        advice = "; vertcat makes one of several" if isinstance(value, (list, tuple)) else ""
+        advice = "; the duration is steps * time_step of the problem" if isinstance(value, Free) else advice
+        raise ProblemError(f"'{name}' is a {type(value).__name__}, expected numbers or CasADi SX{advice}") from None
     nodes = nodes_of(expression)
     own = [*(column for v in variables for column in v.symbols), *(node.unknowns for node in nodes)]
     known = {s.element_hash() for column in own for s in ca.vertsplit(column)}

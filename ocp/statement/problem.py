@@ -104,6 +104,11 @@ class Problem:
             _check_seconds("duration", self.duration)
         _check_seconds("step", self.step)
 
+    def __str__(self) -> str:
+        from .summary import summary
+
+        return summary(self)
+
     # --- variables
 
     def state(

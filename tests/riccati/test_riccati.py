@@ -220,6 +220,23 @@ def test_indefinite_costs_are_fine_where_equalities_hold_them():
     np.testing.assert_allclose(solution.u[0], -3.0, rtol=1e-14)
 
 
+@pytest.mark.parametrize("eigenvalue", [1.0, 1e-12, 1e-17, 0.0, -1e-3])
+@pytest.mark.parametrize("terminal_rows", [0, 3])
+def test_many_states_whatever_the_sign_of_their_cost_to_go(eigenvalue, terminal_rows):
+    """From 28 states on the sweep factors the cost-to-go, where it can."""
+    rng = np.random.default_rng(7)
+    problem = benchmark_chain(33, 9, 6, terminal_rows)
+    axes = np.linalg.qr(rng.normal(size=(33, 33)))[0]
+    eigenvalues = np.r_[np.full(5, eigenvalue), np.linspace(0.5, 2.0, 28)]
+    end = replace(problem.stages[-1], Q=axes @ np.diag(eigenvalues) @ axes.T)
+    problem = LQProblem([*problem.stages[:-1], end], problem.initial_state)
+    expected, solution = dense.solve(problem), problem.solve()
+    assert (solution.status, expected.status) == ("solved", "solved")
+    assert kkt_residual(problem, solution) <= 1e-12
+    for name in ("x", "u", "costates"):
+        assert relative_error(getattr(solution, name), getattr(expected, name)) < 1e-9
+
+
 def test_a_terminal_constraint_on_an_underactuated_chain_reaches_back_across_stages():
     """Four integrators in a row, one control: the four terminal rows need the last four controls."""
     A, B = np.eye(4) + np.diag(np.ones(3), 1), np.array([[0.0], [0.0], [0.0], [1.0]])

@@ -10,22 +10,23 @@
 
 namespace trisweep {
 
-// One register tile of D = C + sign A B, with MV vectors of rows and NC columns; element (k, j) of B is B[k bk + j bj].
-template <int MV, int NC, int SIGN>
-[[gnu::always_inline]] inline void product_tile(int depth, const double* A, int lda, const double* B, int bk, int bj,
-                                                const double* C, int ldc, double* D, int ldd) {
+// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
+[[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
+                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    const std::ptrdiff_t next = TRANSPOSED ? 1 : ldb, down = TRANSPOSED ? ldb : 1;
     vec acc[NC][MV];
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
         for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
-    for (int k = 0; k < depth; ++k, A += lda, B += bk) {
+    for (int k = 0; k < depth; ++k, A += lda, B += down) {
         vec a[MV];
 #pragma GCC unroll 8
         for (int i = 0; i < MV; ++i) a[i] = load(A + i * W);
 #pragma GCC unroll 8
         for (int j = 0; j < NC; ++j) {
-            const vec b = broadcast(B[j * bj]);
+            const vec b = broadcast(B[j * next]);
 #pragma GCC unroll 8
             for (int i = 0; i < MV; ++i) acc[j][i] += a[i] * b;
         }
@@ -39,12 +40,12 @@ template <int MV, int NC, int SIGN>
         }
 }
 
-template <int NC, int SIGN>
-inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int bk, int bj,
+template <int NC, bool TRANSPOSED, int SIGN>
+inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
                             const double* C, int ldc, double* D, int ldd) {
     int i = first, left = (rows - first) / W;
     const auto tile = [&]<int MV>() {
-        product_tile<MV, NC, SIGN>(depth, A + i, lda, B, bk, bj, C ? C + i : nullptr, ldc, D + i, ldd);
+        product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
         i += MV * W;
         left -= MV;
     };
@@ -54,13 +55,14 @@ inline void product_columns(int first, int rows, int depth, const double* A, int
 }
 
 // D = C + SIGN A B (C may be null, or D itself), all of it or, with LOWER, its lower triangle and the tiles it touches.
-template <bool LOWER, int SIGN>
-inline void product(int rows, int columns, int depth, const double* A, int lda, const double* B, int bk, int bj,
+template <bool LOWER, bool TRANSPOSED, int SIGN>
+inline void product(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
                     const double* C, int ldc, double* D, int ldd) {
     const auto block = [&]<int NC>(int j) {
         const int first = LOWER ? j / W * W : 0;
-        product_columns<NC, SIGN>(first, rows, depth, A, lda, B + std::ptrdiff_t(j) * bj, bk, bj,
-                                  C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd);
+        product_columns<NC, TRANSPOSED, SIGN>(
+            first, rows, depth, A, lda, B + (TRANSPOSED ? j : std::ptrdiff_t(j) * ldb), ldb,
+            C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd);
         return j + NC;
     };
     int j = 0;
@@ -86,19 +88,28 @@ inline void product(int rows, int columns, int depth, const double* A, int lda, 
 template <bool LOWER, int SIGN>
 inline void product_nt(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
                        const double* C, int ldc, double* D, int ldd) {
-    product<LOWER, SIGN>(rows, columns, depth, A, lda, B, ldb, 1, C, ldc, D, ldd);
+    product<LOWER, true, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
 }
 
 // D = C + SIGN A B
 template <int SIGN>
 inline void product_nn(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
                        const double* C, int ldc, double* D, int ldd) {
-    product<false, SIGN>(rows, columns, depth, A, lda, B, 1, ldb, C, ldc, D, ldd);
+    product<false, false, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
+// D = A L with a lower triangle L, whose diagonal blocks of TILE_COLUMNS have zeros above the diagonal.
+inline void product_triangle(int rows, int size, const double* A, int lda, const double* L, int ldl, double* D,
+                             int ldd) {
+    for (int j = 0; j < size; j += TILE_COLUMNS) {
+        const int columns = size - j < TILE_COLUMNS ? size - j : TILE_COLUMNS;
+        product_nn<1>(rows, columns, size - j, A + std::ptrdiff_t(j) * lda, lda, L + j + std::ptrdiff_t(j) * ldl, ldl,
+                      nullptr, 0, D + std::ptrdiff_t(j) * ldd, ldd);
+    }
 }
 
 // The upper triangle of a square matrix from its lower one, in blocks of 4. There must be room for padded(size) columns.
 inline void mirror(int size, double* A, int ld) {
-    typedef double quad __attribute__((vector_size(32), may_alias));
     const auto at = [&](int i, int j) { return reinterpret_cast<quad*>(A + i + std::ptrdiff_t(j) * ld); };
     for (int j = 0; j < size; j += 4)
         for (int i = j; i < size; i += 4) {
@@ -119,6 +130,11 @@ inline void mirror(int size, double* A, int ld) {
 // The first `size` entries, a padded number, of one column into another.
 inline void copy(int size, const double* from, double* to) {
     for (int i = 0; i < size; i += W) store(to + i, load(from + i));
+}
+
+// Memory that is soon to be read, into the cache.
+inline void prefetch(std::ptrdiff_t size, const double* from) {
+    for (std::ptrdiff_t i = 0; i < size; i += 8) __builtin_prefetch(from + i, 0, 2);
 }
 
 inline void fill_zero(int size, double* to) {
@@ -164,32 +180,56 @@ inline void multiply_add(int rows, int columns, const double* A, int ld, const d
     };
     int i = 0;
     for (; i + 6 * W <= rows; i += 6 * W) strip.template operator()<6>(i);
-    for (; i + 4 * W <= rows; i += 4 * W) strip.template operator()<4>(i);
-    if (i + 2 * W <= rows) {
-        strip.template operator()<2>(i);
-        i += 2 * W;
+    switch ((rows - i) / W) {
+        case 5:
+            strip.template operator()<5>(i);
+            break;
+        case 4:
+            strip.template operator()<4>(i);
+            break;
+        case 3:
+            strip.template operator()<3>(i);
+            break;
+        case 2:
+            strip.template operator()<2>(i);
+            break;
+        case 1:
+            strip.template operator()<1>(i);
+            break;
+        default:
+            break;
     }
-    if (i < rows) strip.template operator()<1>(i);
 }
 
 // y += SIGN A' x
 template <int SIGN = 1>
 inline void transposed_multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
     const auto strip = [&]<int NC>(int j) {
-        vec acc[NC];
-#pragma GCC unroll 8
-        for (int t = 0; t < NC; ++t) acc[t] = vec{};
+        vec acc[4] = {};
         for (int i = 0; i < rows; i += W) {
             const vec v = load(x + i);
 #pragma GCC unroll 8
             for (int t = 0; t < NC; ++t) acc[t] += load(A + std::ptrdiff_t(j + t) * ld + i) * v;
         }
+        const quad total = sums(acc[0], acc[1], acc[2], acc[3]);
 #pragma GCC unroll 8
-        for (int t = 0; t < NC; ++t) y[j + t] += SIGN > 0 ? sum(acc[t]) : -sum(acc[t]);
+        for (int t = 0; t < NC; ++t) y[j + t] += SIGN > 0 ? total[t] : -total[t];
     };
     int j = 0;
     for (; j + 4 <= columns; j += 4) strip.template operator()<4>(j);
-    for (; j < columns; ++j) strip.template operator()<1>(j);
+    switch (columns - j) {
+        case 3:
+            strip.template operator()<3>(j);
+            break;
+        case 2:
+            strip.template operator()<2>(j);
+            break;
+        case 1:
+            strip.template operator()<1>(j);
+            break;
+        default:
+            break;
+    }
 }
 
 // y += A x for a symmetric A of which the lower triangle is given, with zeros above it.
@@ -202,80 +242,124 @@ inline void symmetric_multiply_add(int size, const double* A, int ld, const doub
     }
 }
 
-// Cholesky of the panel's diagonal block of NC columns, in registers. Returns the column whose pivot is not above its
-// threshold, or -1.
-template <int NC>
-[[gnu::always_inline]] inline int factor_diagonal(double* F, int ld, double* inverse, const double* threshold) {
-    double K[NC][NC];
+// acc <- the NC columns of a panel from `rows` on, minus the product of the `depth` columns before them: A of these rows, B of
+// the panel's own.
+template <int MV, int NC>
+[[gnu::always_inline]] inline void load_panel_rows(vec (&acc)[NC][MV], int depth, const double* A, const double* B,
+                                                   std::ptrdiff_t ld, const double* rows) {
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
-        for (int i = j; i < NC; ++i) K[j][i] = F[i + std::ptrdiff_t(j) * ld];
+        for (int t = 0; t < MV; ++t) acc[j][t] = load(rows + j * ld + t * W);
+    for (int k = 0; k < depth; ++k, A += ld, B += ld) {
+        vec a[MV];
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) a[t] = load(A + t * W);
+#pragma GCC unroll 8
+        for (int j = 0; j < NC; ++j) {
+            const vec b = broadcast(B[j]);
+#pragma GCC unroll 8
+            for (int t = 0; t < MV; ++t) acc[j][t] -= a[t] * b;
+        }
+    }
+}
+
+// The panel's first MV vectors of rows, which hold its diagonal block: Cholesky, and the other rows times K'^-1, in
+// registers. Returns the column whose pivot is not above its threshold, or -1.
+template <int MV, int NC>
+[[gnu::always_inline]] inline int factor_panel_top(int depth, const double* A, std::ptrdiff_t ld, double* panel,
+                                                   double* inverse, const double* threshold) {
+    vec acc[NC][MV];
+    load_panel_rows<MV, NC>(acc, depth, A, A, ld, panel);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j) {
-        if (!(K[j][j] > threshold[j])) return j;
-        const double root = std::sqrt(K[j][j]);
-        inverse[j] = root * (1.0 / K[j][j]);  // the root and the division run side by side
-        K[j][j] = root;
+        const double pivot = acc[j][j / W][j % W];
+        if (!(pivot > threshold[j])) return j;
+        const double reciprocal = 1.0 / pivot;
+        vec scaled[MV];
 #pragma GCC unroll 8
-        for (int i = j + 1; i < NC; ++i) K[j][i] *= inverse[j];
+        for (int t = 0; t < MV; ++t) scaled[t] = acc[j][t] * broadcast(reciprocal);
 #pragma GCC unroll 8
-        for (int k = j + 1; k < NC; ++k)
+        for (int k = j + 1; k < NC; ++k) {
+            const vec entry = broadcast(acc[j][k / W][k % W]);
 #pragma GCC unroll 8
-            for (int i = k; i < NC; ++i) K[k][i] -= K[j][i] * K[j][k];
+            for (int t = 0; t < MV; ++t) acc[k][t] -= scaled[t] * entry;
+        }
+        const double root = std::sqrt(pivot);  // nobody waits for it: the next pivot needs the reciprocal alone
+        inverse[j] = root * reciprocal;
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) store(panel + j * ld + t * W, scaled[t] * broadcast(root));
     }
-#pragma GCC unroll 8
-    for (int j = 0; j < NC; ++j)
-#pragma GCC unroll 8
-        for (int i = j; i < NC; ++i) F[i + std::ptrdiff_t(j) * ld] = K[j][i];
     return -1;
 }
 
-// MV vectors of rows times K'^-1, with the panel's triangle K.
+// MV vectors of further rows of the panel times K'^-1, with the panel's triangle K.
 template <int MV, int NC>
-[[gnu::always_inline]] inline void solve_panel_rows(const double* K, int ld, const double* inverse, double* rows) {
-    vec x[NC][MV];
+[[gnu::always_inline]] inline void solve_panel_rows(int depth, const double* A, const double* B, std::ptrdiff_t ld,
+                                                    const double* K, const double* inverse, double* rows) {
+    vec acc[NC][MV];
+    load_panel_rows<MV, NC>(acc, depth, A, B, ld, rows);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j) {
 #pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) x[j][t] = load(rows + std::ptrdiff_t(j) * ld + t * W);
-#pragma GCC unroll 8
         for (int i = 0; i < j; ++i) {
-            const vec k = broadcast(K[j + std::ptrdiff_t(i) * ld]);
+            const vec k = broadcast(K[j + i * ld]);
 #pragma GCC unroll 8
-            for (int t = 0; t < MV; ++t) x[j][t] -= x[i][t] * k;
+            for (int t = 0; t < MV; ++t) acc[j][t] -= acc[i][t] * k;
         }
         const vec s = broadcast(inverse[j]);
 #pragma GCC unroll 8
         for (int t = 0; t < MV; ++t) {
-            x[j][t] *= s;
-            store(rows + std::ptrdiff_t(j) * ld + t * W, x[j][t]);
+            acc[j][t] *= s;
+            store(rows + j * ld + t * W, acc[j][t]);
         }
     }
 }
 
-// One panel of NC columns: its diagonal block, then the rows below.
+// One panel of NC columns after `depth` others, whose rows from the panel's first on are at A.
 template <int NC>
-inline int factor_panel(int rows, double* panel, int ld, double* inverse, const double* threshold) {
-    const int failed = factor_diagonal<NC>(panel, ld, inverse, threshold);
+inline int factor_panel(int rows, int depth, const double* A, double* panel, int ld, double* inverse,
+                        const double* threshold) {
+    constexpr int TOP = PAD / W, MOST = TILE_ROWS;
+    int left = rows / W - TOP, i = PAD, failed;
+    if (left > 0) {
+        failed = factor_panel_top<TOP + 1, NC>(depth, A, ld, panel, inverse, threshold);
+        i += W, --left;
+    } else {
+        failed = factor_panel_top<TOP, NC>(depth, A, ld, panel, inverse, threshold);
+    }
     if (failed >= 0) return failed;
-    int i = PAD;
-    for (; i + 2 * W <= rows; i += 2 * W) solve_panel_rows<2, NC>(panel, ld, inverse, panel + i);
-    if (i < rows) solve_panel_rows<1, NC>(panel, ld, inverse, panel + i);
+    const auto solve = [&]<int MV>() {
+        solve_panel_rows<MV, NC>(depth, A + i, A, ld, panel, inverse, panel + i);
+        i += MV * W, left -= MV;
+    };
+    while (left > MOST + 1 || left == MOST) solve.template operator()<MOST>();
+    while (left >= 2) solve.template operator()<2>();
+    if (left == 1) solve.template operator()<1>();
     return -1;
 }
 
 // Factor the first `columns` columns of the symmetric F (lower triangle): they become [K; Z] with F = [K; Z] [K; Z]',
-// the rows of Z from padded(columns) on. Any rows may follow; each is multiplied by K'^-1, so that an identity block
-// becomes K'^-1 itself. `inverse` takes the inverse diagonal of K. Returns the column whose
-// pivot is not above its threshold, or -1.
+// the rows of Z from padded(columns) on. Any rows may follow; each is multiplied by K'^-1. With INVERSE the last
+// padded(columns) of the rows are made an identity first, so that they become K'^-1 itself. `inverse` takes the inverse
+// diagonal of K. Returns the column whose pivot is not above its threshold, or -1.
+template <bool INVERSE = false>
 inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, const double* threshold) {
     static_assert(PAD == 4 || PAD == 8);
+    const int given = INVERSE ? rows - padded(columns) : rows;
     for (int j = 0; j < columns; j += PAD) {
+        if constexpr (INVERSE) {  // the identity's rows from here on have nothing in the panels before
+            for (int i = j; i < columns && i < j + PAD; ++i) {
+                fill_zero(padded(columns), F + given + std::ptrdiff_t(i) * ld);
+                F[given + i + std::ptrdiff_t(i) * ld] = 1.0;
+            }
+            rows = given + j + PAD;
+        }
         double* panel = F + j + std::ptrdiff_t(j) * ld;
         const int width = columns - j < PAD ? columns - j : PAD;
-        if (j > 0) product_nt<false, -1>(rows - j, width, j, F + j, ld, F + j, ld, panel, ld, panel, ld);
-        const auto factor = [&]<int NC>() { return factor_panel<NC>(rows - j, panel, ld, inverse + j, threshold + j); };
+        const auto factor = [&]<int NC>() {
+            return factor_panel<NC>(rows - j, j, F + j, panel, ld, inverse + j, threshold + j);
+        };
         int failed;
         switch (width) {
             case 1:

@@ -28,19 +28,31 @@ inline vec load(const double* p) { return *reinterpret_cast<const vec*>(p); }
 inline void store(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
 inline vec broadcast(double s) { return s - vec{}; }
 
-// The sum of a vector's entries, by halves.
-template <int N = W>
-inline double sum(const double* v) {
-    if constexpr (N == 1) {
-        return *v;
+typedef double quad __attribute__((vector_size(32), may_alias));
+
+// A vector's entries summed to four, or to two and two zeros.
+inline quad folded(vec v) {
+    if constexpr (W == 8) {
+        quad halves[2];
+        __builtin_memcpy(halves, &v, sizeof v);
+        return halves[0] + halves[1];
     } else {
-        return sum<N / 2>(v) + sum<N / 2>(v + N / 2);
+        quad one{};
+        __builtin_memcpy(&one, &v, sizeof v);
+        return one;
     }
 }
+
+// The sums of the entries of four vectors.
+inline quad sums(vec a, vec b, vec c, vec d) {
+    const quad A = folded(a), B = folded(b), C = folded(c), D = folded(d);
+    const quad AB = quad{A[0], B[0], A[2], B[2]} + quad{A[1], B[1], A[3], B[3]};
+    const quad CD = quad{C[0], D[0], C[2], D[2]} + quad{C[1], D[1], C[3], D[3]};
+    return quad{AB[0], AB[1], CD[0], CD[1]} + quad{AB[2], AB[3], CD[2], CD[3]};
+}
 inline double sum(vec v) {
-    double entries[W];
-    __builtin_memcpy(entries, &v, sizeof v);
-    return sum<W>(entries);
+    const quad four = folded(v);
+    return (four[0] + four[1]) + (four[2] + four[3]);
 }
 
 inline vec larger(vec a, vec b) { return a > b ? a : b; }

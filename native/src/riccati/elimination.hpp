@@ -170,6 +170,10 @@ public:
         for (int i = 0; i < nu; ++i) K = std::copy_n(bench.H + std::ptrdiff_t(i) * ld, nx, K);
     }
 
+    // What `reduce` and `expand` read, soon to be used.
+    void prefetch_gains() const { trisweep::prefetch(n * std::ptrdiff_t(nu), ZT); }
+    void prefetch_cost() const { trisweep::prefetch((n - up) * std::ptrdiff_t(nx), P); }
+
     // Weights of the rows of G that add up to nothing in any variable, from weights of the rows left over and on x.
     void conflict(const Workbench& bench, const double* left_over_weights, const double* weights_x, double* weights) {
         double* eta = bench.eta;
@@ -313,11 +317,8 @@ private:
         for (int i = 0; i < nu2; ++i) {
             const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
             bench.threshold[i] = CURVATURE_TOLERANCE * size;
-            double* identity = factor + up2 + xp + std::ptrdiff_t(i) * ld;
-            fill_zero(up2, identity);
-            identity[i] = 1.0;
         }
-        if (cholesky(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
+        if (cholesky<true>(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
         const double *Z = factor + up2, *Q = factor + up2 + std::ptrdiff_t(up2) * ld;
         product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
         mirror(nx, P, xp);

@@ -24,6 +24,10 @@ public:
     // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
     static constexpr double REFINEMENT_TOLERANCE = 1e-12;
     static constexpr double ACCURACY_TOLERANCE = 1e-9;
+    // From so many states on a Cholesky factor of P saves more products than it takes.
+    static constexpr int SQUARE_ROOT_STATES = 28;
+    // Memory above this leaves the caches between two sweeps: a stage's matrices are then asked for a stage ahead.
+    static constexpr std::size_t STREAMED_BYTES = 8 << 20;
 
     Riccati(const std::vector<int>& nx, const std::vector<int>& nu, const std::vector<int>& ng,
             const std::vector<int>& parent, bool free_root)
@@ -42,6 +46,7 @@ public:
             parent_stage.first_child = k;
         }
         arena.build([this](Arena& a) { lay_out(a); });
+        streamed = arena.bytes() > STREAMED_BYTES;
     }
 
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
@@ -54,25 +59,20 @@ public:
     // Backward over the vectors, forward over the unknowns.
     void solve(const Vectors& rhs, const Unknowns& out) {
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
-            Stage& s = stages[k];
-            copy(s.n, rhs.h + s.at_z, gathered_h);
-            std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);
-            for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
-                const Stage& child = stages[c];
-                const int xp = padded(child.nx);
-                const double* b = rhs.b + child.at_x;
-                copy(xp, child.sweep.p, gradient);
-                multiply_add(xp, child.nx, child.sweep.P, xp, b, gradient);
-                multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
-                double* g = gathered_g + child.at_rows;
-                std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
-                transposed_multiply_add(xp, child.sweep.passed, child.sweep.Gx, xp, b, g);
+            if (streamed && k) {
+                stages[k].sweep.prefetch_cost(), prefetch_edge(k);
+                stages[k - 1].sweep.prefetch_gains();
             }
-            s.sweep.reduce(bench, gathered_h, gathered_g);
+            reduce(stages[k], rhs);
         }
         solve_root(rhs, out);
-        for (Stage& s : stages) {
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            Stage& s = stages[k];
             const double* z = out.z + s.at_z;
+            if (streamed && k + 2 < stages.size()) {
+                stages[k + 1].sweep.prefetch_cost(), stages[k + 1].sweep.prefetch_gains();
+                prefetch_edge(k + 2);
+            }
             costate(s, z + s.up, out.lambda + s.at_x);
             s.sweep.expand(bench, out.z + s.at_z, s.eta_x, multipliers);
             hand_multipliers(s, out.eta);
@@ -184,6 +184,8 @@ private:
         root.lay_out(a, free_root ? stages[0].nx : 0, 0, free_root ? stages[0].sweep.most_passed : 0);
         bench.lay_out(a, most_u, most_x, most_rows);
         scratch = a.matrix(most_n, most_x);
+        root_of_P = a.matrix(most_x, most_x);
+        threshold = a.vector(most_x);
         gathered_h = a.vector(most_n);
         gathered_g = a.vector(most_rows);
         multipliers = a.vector(most_rows);
@@ -195,8 +197,16 @@ private:
         remainder = {a.vector(size_z), a.vector(size_x), a.vector(size_g), a.vector(stages[0].nx)};
     }
 
+    void prefetch_edge(std::size_t k) const {
+        prefetch(std::ptrdiff_t(stages[stages[k].parent].n) * stages[k].nx, stages[k].E);
+    }
+
     int eliminate(double smallest_pivot) {
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
+            if (streamed && k) {
+                prefetch_edge(k);
+                prefetch(std::ptrdiff_t(stages[k - 1].n) * stages[k - 1].n, stages[k - 1].H);
+            }
             gather_matrices(stages[k]);
             if (!stages[k].sweep.eliminate(bench, smallest_pivot)) return k;
         }
@@ -228,6 +238,24 @@ private:
 
     static bool lost_rows(const Elimination& e) { return e.rows > e.rank + e.passed; }
 
+    // What the stage's vectors become once its children are eliminated, and it from them.
+    void reduce(Stage& s, const Vectors& rhs) {
+        copy(s.n, rhs.h + s.at_z, gathered_h);
+        std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+            const Stage& child = stages[c];
+            const int xp = padded(child.nx);
+            const double* b = rhs.b + child.at_x;
+            copy(xp, child.sweep.p, gradient);
+            multiply_add(xp, child.nx, child.sweep.P, xp, b, gradient);
+            multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
+            double* g = gathered_g + child.at_rows;
+            std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
+            transposed_multiply_add(xp, child.sweep.passed, child.sweep.Gx, xp, b, g);
+        }
+        s.sweep.reduce(bench, gathered_h, gathered_g);
+    }
+
     // What the stage sees once its children are eliminated: Hessian, rows and the sizes of their terms.
     void gather_matrices(Stage& s) {
         Elimination& e = s.sweep;
@@ -248,8 +276,15 @@ private:
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
             Stage& child = stages[c];
             const int xp = padded(child.nx);
-            product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch, s.n);
-            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, child.E, s.n, hessian, hessian_ld, bench.H, e.ld);
+            const double* right = scratch;
+            if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
+                product_triangle(s.n, child.nx, child.E, s.n, root_of_P, xp, scratch, s.n);
+            } else {
+                product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch,
+                                     s.n);
+                right = child.E;
+            }
+            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, right, s.n, hessian, hessian_ld, bench.H, e.ld);
             hessian = bench.H;
             hessian_ld = e.ld;
             child.at_rows = e.rows;
@@ -263,6 +298,19 @@ private:
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
         for (int i = 0; i < s.nu; ++i)
             bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+    }
+
+    // P = L L' with L in `root_of_P`, zeros above its diagonal. False where P is not positive definite.
+    bool square_root(const Stage& s) {
+        const int xp = padded(s.nx);
+        for (int j = 0; j < s.nx; ++j) {
+            copy(xp, s.sweep.P + j * xp, root_of_P + j * xp);
+            threshold[j] = CURVATURE_TOLERANCE * s.sweep.P[j + j * xp];
+        }
+        if (cholesky(xp, s.nx, root_of_P, xp, terms, threshold) >= 0) return false;
+        for (int j = 0; j < s.nx; ++j)
+            std::fill(root_of_P + j * xp + j / TILE_COLUMNS * TILE_COLUMNS, root_of_P + j * xp + j, 0.0);
+        return true;
     }
 
     void measure_row(Stage& s, int i, const double* row) {
@@ -317,9 +365,11 @@ private:
     }
 
     Arena arena;
+    bool streamed = false;
     Elimination root;
     Workbench bench;
     ResidualMeasure judge;
+    double *root_of_P, *threshold;  // of `square_root`
     double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *root_left_over;
     Unknowns correction;
     Vectors remainder;  // the residual of the last judged solution

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import NodeError
 from ..late import fetched_late
 from .derivatives import Derivatives, Recursion
-from .expansion import Expansion, expand, solved
+from .expansion import Expansion, expand, expand_to_compile, solved
 from .node import ImplicitNode, implicit, keep, nodes_of
 from .quadratic import lower_hessian
 from .relocation import relocate
@@ -27,6 +27,7 @@ __all__ = [
     "Recursion",
     "check",
     "expand",
+    "expand_to_compile",
     "implicit",
     "keep",
     "lower_hessian",

@@ -48,30 +48,48 @@ def expand(
     hessian: "exact"; "no-dynamics" drops the curvature of the nodes, in eq. 14 the sum and that of the inputs in L;
     "gauss-newton" drops also that of all outputs but the first, which is the objective.
     """
+    if multipliers is None:
+        return Expansion(*ca.cse(_derivatives(variables, outputs)), None, None)
+    values, jacobian, gradient, lower = ca.cse(_derivatives(variables, outputs, multipliers, hessian))
+    return Expansion(values, jacobian, gradient, ca.tril2symm(lower))
+
+
+def expand_to_compile(
+    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX, hessian: str = "exact"
+) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Values, Jacobian and lower triangle of the Hessian for the compiler: it merges equal subexpressions itself, and
+    only of what it has not compiled before.
+    """
+    values, jacobian, _, lower = _derivatives(variables, outputs, multipliers, hessian)
+    return values, jacobian, lower
+
+
+def _derivatives(
+    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact"
+) -> list[ca.SX]:
+    """Values and Jacobian and, where there are multipliers, gradient and lower triangle of the Hessian."""
     _check(variables, outputs, multipliers, hessian)
     exact = multipliers is not None and hessian == "exact"
     graph = Graph(variables, nodes_of(outputs) if multipliers is None else nodes_of(outputs, multipliers), exact)
     jacobian = graph.total(outputs)
     if multipliers is None:
-        values, jacobian = _solve(graph.nodes, [outputs, jacobian])
-        return Expansion(values, jacobian, None, None)
+        return _solve(graph.nodes, [outputs, jacobian])
     mu, nu, gradient = graph.adjoints(outputs, multipliers)
     if exact:
         lower = graph.curvature(outputs, multipliers, mu, nu)
     else:
         curved = slice(0, 1 if hessian == "gauss-newton" else None)
         lower = congruence(lower_hessian(outputs[curved], multipliers[curved], graph.z), graph.G)
-    values, jacobian, gradient, lower = _solve(graph.nodes, [outputs, jacobian, gradient, lower])
-    return Expansion(values, jacobian, gradient, ca.tril2symm(lower))
+    return _solve(graph.nodes, [outputs, jacobian, gradient, lower])
 
 
 def solved(expression: ca.SX) -> ca.SX:
     """The expression with every node's unknowns replaced by the node's solution."""
-    return _solve(nodes_of(expression), [expression])[0]
+    return ca.cse(_solve(nodes_of(expression), [expression]))[0]
 
 
 def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:
-    """The expressions with unknowns and anchors replaced by what they stand for, subexpressions shared."""
+    """The expressions with unknowns and anchors replaced by what they stand for."""
     stand_ins: list[ca.SX] = []
     meanings: list[ca.SX] = []
     known: set[int] = set()
@@ -81,7 +99,7 @@ def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:
                 meanings += ca.substitute([ca.densify(meaning)], stand_ins, meanings)
                 stand_ins.append(symbols)
                 known.add(symbols[0].element_hash())
-    return ca.cse(ca.substitute(expressions, stand_ins, meanings))
+    return ca.substitute(expressions, stand_ins, meanings)
 
 
 def _check(variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None, hessian: str) -> None:

@@ -53,5 +53,5 @@ def remainder(variables: ca.SX, outputs: ca.SX, weights: ca.SX, hessian: str = "
     curvature = lower_hessian(curved, factors, z)
     anchors = [pair for node in nodes for pair in node.derivatives.anchors]
     stand_ins, meanings = [symbols for symbols, _ in anchors], [ca.densify(meaning) for _, meaning in anchors]
-    slopes, curvature = ca.cse(ca.substitute([slopes, curvature], stand_ins, meanings))
+    slopes, curvature = ca.substitute([slopes, curvature], stand_ins, meanings)
     return Remainder(unknowns, recursions, slopes, curvature, adjoints)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
 FOREVER = 1e9  # seconds, for the core
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
+RECORDED = attrgetter(*Iteration._fields)  # of a record of the core
 
 
 class NativeBackend:
@@ -184,7 +186,7 @@ def _core_watcher(watcher: Watcher | None) -> Any:
 
 
 def _iteration(record: object) -> Iteration:
-    return Iteration(*(getattr(record, name) for name in Iteration._fields))
+    return Iteration._make(RECORDED(record))
 
 
 def _core_settings(settings: Settings, warm: bool) -> Any:

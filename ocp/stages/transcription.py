@@ -20,7 +20,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from ...adjoint import expand
+from ...adjoint import expand_to_compile
 from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement import integrators
@@ -130,11 +130,11 @@ class Transcription:
         """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian."""
         inputs, still = block.inputs, block.phase.still
         weights = ca.SX.sym("weight", block.rows.numel())
-        expansion = expand(ca.vertcat(*inputs[:2]), block.rows, weights, self.kind(block, hessian))
+        z, kind = ca.vertcat(*inputs[:2]), self.kind(block, hessian)
+        rows, jacobian, lower = expand_to_compile(z, block.rows, weights, kind)
         # Their names tell no stages, so that blocks which are alike share their machine code.
-        values = ca.Function("values", inputs, [ca.densify(expansion.values)])
-        outputs = [still(expansion.jacobian), still(ca.tril(expansion.hessian))]
-        return values, ca.Function("derivatives", [*inputs, weights], outputs)
+        values = ca.Function("values", inputs, [ca.densify(rows)])
+        return values, ca.Function("derivatives", [*inputs, weights], [still(jacobian), still(lower)])
 
     @staticmethod
     def is_quadratic(block: Block, derivatives: ca.Function) -> bool:

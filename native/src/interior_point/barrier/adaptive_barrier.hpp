@@ -35,25 +35,14 @@ public:
     static double probe(Program& program, const double* dv) {
         find_dual_steps(program, dv, 0.0);
         const double now = mean_complementarity(program);
-        const double then =
-            mean_after(program, dv, largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
+        const double then = mean_complementarity_after(program, dv, largest_primal_step(program, dv, 1.0),
+                                                       largest_dual_step(program, 1.0));
         const double share = std::min(then / now, MOST_SHARE);
         return share * share * share * now;
     }
 
 private:
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
-
-    // The mean of gap times multiplier over all bounds, after steps of these lengths along dv and the duals' own steps.
-    static double mean_after(const Program& program, const double* dv, double alpha, double alpha_dual) {
-        double sum = 0.0;
-        for (const Bounds* b : {&program.lower, &program.upper})
-            sum += sum_over(b->size, [=](int i) {
-                const vec gap = load(b->gap + i) + alpha * b->sign * load(dv + i);
-                return gap * (load(b->dual + i) + alpha_dual * load(b->step + i));
-            });
-        return sum / std::max(1, bound_count(program));
-    }
 
     std::array<double, 4> errors{};
     std::size_t next = 0;

@@ -128,6 +128,17 @@ inline double mean_complementarity(const Program& program) {
     return sum / std::max(1, bound_count(program));
 }
 
+// The same after steps of these lengths along dv and along the duals' own steps.
+inline double mean_complementarity_after(const Program& program, const double* dv, double alpha, double alpha_dual) {
+    double sum = 0.0;
+    for (const Bounds* b : {&program.lower, &program.upper})
+        sum += sum_over(b->size, [=](int i) {
+            const vec gap = load(b->gap + i) + alpha * b->sign * load(dv + i);
+            return gap * (load(b->dual + i) + alpha_dual * load(b->step + i));
+        });
+    return sum / std::max(1, bound_count(program));
+}
+
 // dv' (H + Sigma) dv of the solution (dv, dy) of the linear system with gradient h and rows r: twice what it gains.
 inline double quadratic_gain(const Program& program, const double* h, const double* dv, const double* r,
                              const double* dy) {

@@ -89,7 +89,7 @@ private:
     void correct(const double* residual, double* dv, double* dy) {
         find_steps(dv);
         const double length = std::min(largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
-        const double share = mean_after(dv, length) / point.mu;
+        const double share = mean_complementarity_after(program, dv, length, length) / point.mu;
         centre = std::max(share * share * share * point.mu, settings.smallest_barrier());
         const double most = LARGEST_PRODUCT * point.mu;
         for (int k = 0; k < 2; ++k) {
@@ -111,7 +111,7 @@ private:
         if (length < TOO_SHORT) return true;
         const bool off =
             std::max(largest_size(program.size_v, residual), largest_size(program.size_y, point.r)) > point.mu;
-        return !off && mean_after(dv, length) > PROGRESS * point.mu;
+        return !off && mean_complementarity_after(program, dv, length, length) > PROGRESS * point.mu;
     }
 
     // Towards products that are all alike.
@@ -196,17 +196,6 @@ private:
                 store(b.step + i, load(b.inverse + i) * (load(target[k] + i) - dual * (b.sign * load(dv + i))) - dual);
             }
         }
-    }
-
-    // The mean of gap times multiplier after a step of this length.
-    double mean_after(const double* dv, double length) const {
-        double sum = 0.0;
-        for (const Bounds* b : {&program.lower, &program.upper})
-            sum += sum_over(b->size, [=](int i) {
-                const vec gap = load(b->gap + i) + length * b->sign * load(dv + i);
-                return gap * (load(b->dual + i) + length * load(b->step + i));
-            });
-        return sum / std::max(1, bound_count(program));
     }
 
     std::array<Bounds*, 2> bounds() { return {&program.lower, &program.upper}; }

@@ -28,6 +28,7 @@
 #include <span>
 #include <vector>
 
+#include "ocp/stages/column_runs.hpp"
 #include "ocp/stages/structure.hpp"
 #include "verdict.hpp"
 
@@ -85,7 +86,7 @@ public:
         block_hessian.resize(hessian);
         for (const Block& b : structure.blocks) {
             calls.emplace_back(b);
-            runs.push_back({columns(b.jacobian_columns), columns(b.hessian_columns)});
+            runs.push_back({column_runs(b.jacobian_columns), column_runs(b.hessian_columns)});
         }
     }
 
@@ -126,16 +127,16 @@ public:
         measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
             const double size = slope_size[i] + std::fabs(w[i]);
-            note(fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), std::max(size, costless ? 1.0 : least_cost / reach[i]),
-                 verdict, &Conditions::stationarity);
-            note(outside(z[i], z_low[i], z_high[i]), reach[i], verdict, &Conditions::bounds);
+            verdict.note(&Conditions::stationarity, fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]),
+                         std::max(size, costless ? 1.0 : least_cost / reach[i]));
+            verdict.note(&Conditions::bounds, outside(z[i], z_low[i], z_high[i]), reach[i]);
             complement(z[i], w[i], z_low[i], z_high[i], reach[i], verdict);
         }
         const std::size_t equalities = at_equality[0], inequalities = at_inequality[0];
         for (std::size_t i = 0; i < inequalities; ++i) {
             row_size[i] = size_of_row(i, std::fabs(g[i]), y[i]);
-            note(std::fabs(g[i]), row_size[i], verdict,
-                 i < equalities ? &Conditions::dynamics : &Conditions::equalities);
+            verdict.note(i < equalities ? &Conditions::dynamics : &Conditions::equalities, std::fabs(g[i]),
+                         row_size[i]);
         }
         for (std::size_t i = inequalities; i < g.size(); ++i) {
             const double low = c_low[i - inequalities], high = c_high[i - inequalities];
@@ -143,35 +144,21 @@ public:
             if (is_soft(i - inequalities))
                 complement_price(i - inequalities, y[i], row_size[i], verdict);
             else
-                note(outside(g[i], low, high), row_size[i], verdict, &Conditions::inequalities);
+                verdict.note(&Conditions::inequalities, outside(g[i], low, high), row_size[i]);
             complement(g[i], y[i], low, high, row_size[i], verdict);
         }
         return verdict;
     }
 
 private:
-    static constexpr double LARGEST = 1e300;  // of all numbers that are compared with others
     static constexpr double SMALL = 1e-4;
     static constexpr double NOTICED = 1e-2;  // share of the largest |z| of all that a row, with the terms inside, feels
     static constexpr double ROUNDED = 1e-5;  // of |f|: the tolerance of that is rounding
     static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
 
-    // Nonzeros of one column that follow each other: a column's sums stay in registers.
-    struct Run {
-        int column, begin, end;
-    };
     struct Runs {
-        std::vector<Run> jacobian, hessian;
+        std::vector<ColumnRun> jacobian, hessian;
     };
-
-    static std::vector<Run> columns(const std::vector<int>& of_nonzeros) {
-        std::vector<Run> found;
-        for (int t = 0; t < int(of_nonzeros.size()); ++t) {
-            if (found.empty() || found.back().column != of_nonzeros[t]) found.push_back({of_nonzeros[t], t, t});
-            found.back().end = t + 1;
-        }
-        return found;
-    }
 
     bool is_soft(std::size_t i) const { return i < structure.price.size() && structure.price[i] < INFINITY; }
 
@@ -193,8 +180,8 @@ private:
     void complement_price(std::size_t i, double multiplier, double size, Verdict& verdict) const {
         const double beyond = excess(i), most = price(i), value = g[at_inequality[0] + i];
         const double pressure = beyond > 0.0 ? (value > c_high[i] ? multiplier : -multiplier) : std::fabs(multiplier);
-        note(std::max(pressure - most, 0.0), std::max({pressure, most, cost / size}), verdict,
-             &Conditions::stationarity);
+        verdict.note(&Conditions::stationarity, std::max(pressure - most, 0.0),
+                     std::max({pressure, most, cost / size}));
         const double left = std::max(most - pressure, 0.0) * beyond;
         if (left == 0.0) return;
         raise(verdict.residual.complementarity, std::max(most - pressure, 0.0) * std::min(beyond, 1.0));
@@ -305,7 +292,7 @@ private:
         std::fill_n(of_row, block.rows(), Terms{});
         for (int j = 0; j < structure.nu[block.first + k] + structure.nx[block.first + k]; ++j)
             size_here[j] = size_of(at + j, z[j]);
-        for (const Run& run : runs[place_of(block)].jacobian) {
+        for (const ColumnRun& run : runs[place_of(block)].jacobian) {
             const double value = z[run.column], size = size_here[run.column];
             const double far = reach[at + run.column], near = std::max(far, noticed);
             double sum = 0.0, sizes = 0.0;
@@ -340,7 +327,7 @@ private:
             terms[row].share = row < block.objective ? 0.0 : 1.0 / terms[row].size;
         const int* rows = block.jacobian_rows.data();
         const Terms* of_row = terms.data();
-        for (const Run& run : runs[place_of(block)].jacobian) {
+        for (const ColumnRun& run : runs[place_of(block)].jacobian) {
             double most = 0.0;  // share of a row's terms that the variable would have at 1
             for (int t = run.begin; t < run.end; ++t) {
                 const double share = std::fabs(jacobian[t]) * of_row[rows[t]].share;
@@ -355,7 +342,7 @@ private:
         const int* rows = block.hessian_rows.data();
         const double* size = size_here.data();
         double *to = bent.data() + at_z[block.first + k], *diagonal = curvature.data() + at_z[block.first + k];
-        for (const Run& run : runs[place_of(block)].hessian) {
+        for (const ColumnRun& run : runs[place_of(block)].hessian) {
             const int j = run.column;
             double below = 0.0;
             for (int t = run.begin; t < run.end; ++t) {
@@ -398,21 +385,6 @@ private:
 
     static double outside(double value, double low, double high) {
         return std::isnan(value) ? value : std::max({low - value, value - high, 0.0});
-    }
-
-    // A maximum that keeps NaN.
-    static void raise(double& most, double value) {
-        if (!(value <= most)) most = std::isnan(most) ? most : value;
-    }
-
-    // Beside what has outgrown all numbers nothing is small.
-    static double share(double part, double whole) { return whole > LARGEST ? INFINITY : part / whole; }
-
-    // Nothing is off by nothing, whatever its size.
-    static void note(double error, double size, Verdict& verdict, double Conditions::* part) {
-        raise(verdict.residual.*part, error);
-        double& most = verdict.relative.*part;
-        if (!(error <= most * std::min(size, LARGEST))) raise(most, error == 0.0 ? 0.0 : share(error, size));
     }
 
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value

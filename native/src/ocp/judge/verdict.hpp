@@ -1,9 +1,20 @@
 // What is said of a point: the largest error of every KKT condition.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 namespace trisweep {
+
+constexpr double LARGEST = 1e300;  // of all numbers that errors are compared with
+
+// A maximum that keeps NaN.
+inline void raise(double& most, double value) {
+    if (!(value <= most)) most = std::isnan(most) ? most : value;
+}
+
+// Beside what has outgrown all numbers nothing is small.
+inline double share(double part, double whole) { return whole > LARGEST ? INFINITY : part / whole; }
 
 struct Conditions {
     double stationarity = 0.0, dynamics = 0.0, equalities = 0.0, inequalities = 0.0, bounds = 0.0,
@@ -13,7 +24,7 @@ struct Conditions {
     double worst() const {
         double most = 0.0;
         for (double each : {stationarity, dynamics, equalities, inequalities, bounds, complementarity})
-            if (!(each <= most)) most = std::isnan(most) ? most : each;
+            raise(most, each);
         return most;
     }
 };
@@ -21,6 +32,13 @@ struct Conditions {
 struct Verdict {
     double objective = 0.0;
     Conditions residual, relative;  // in the units of the statement; of the terms summed there
+
+    // An error of a condition beside the size of its terms. Nothing is off by nothing, whatever its size.
+    void note(double Conditions::* part, double error, double size) {
+        raise(residual.*part, error);
+        double& most = relative.*part;
+        if (!(error <= most * std::min(size, LARGEST))) raise(most, error == 0.0 ? 0.0 : share(error, size));
+    }
 };
 
 }  // namespace trisweep

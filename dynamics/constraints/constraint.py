@@ -169,10 +169,14 @@ def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """The user's constraints, checked to be such."""
     if isinstance(constraints, Constraint):
         raise ModelError(f"constraints is the one on '{constraints.link}' itself, expected a list of constraints")
-    for constraint in constraints:
+    try:
+        found = tuple(constraints)
+    except TypeError:
+        raise ModelError(f"constraints is a {type(constraints).__name__}, expected a list of constraints") from None
+    for constraint in found:
         if not isinstance(constraint, Constraint):
             raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
-    return tuple(constraints)
+    return found
 
 
 def columns_of(constraints: Sequence[Constraint], forces: Sequence[Given]) -> list[Array]:

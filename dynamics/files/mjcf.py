@@ -40,7 +40,10 @@ SHAPES = {2: "sphere", 3: "capsule", 5: "cylinder", 6: "box"}
 def load_mjcf(path: str | Path) -> Model:
     """The model of an MJCF file, its equality constraints in `model.constraints`."""
     path = path_of(path, "load_mjcf", ModelError)
-    return Reader(mujoco_model(path), path.stem).model()
+    try:
+        return Reader(mujoco_model(path), path.stem).model()
+    except UnicodeDecodeError as error:
+        raise ModelError(f"'{path}' has the name {error.object!r}, expected names in UTF-8") from None
 
 
 def mujoco_model(path: Path) -> mujoco.MjModel:

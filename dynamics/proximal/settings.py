@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import ModelError
+from ..given import positive, said
+
+MOST_ITERATIONS = 10**6
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,15 @@ class Proximal:
     steps: str = "conjugate"
 
     def __post_init__(self) -> None:
-        if self.mu is not None and not (np.isfinite(self.mu) and self.mu > 0):
-            raise ModelError(f"Proximal: mu is {self.mu}, expected a number more than 0, or None")
-        if self.iterations is not None and self.iterations < 1:
-            raise ModelError(f"Proximal: iterations is {self.iterations}, expected at least 1, or None")
-        if not self.tolerance > 0:
-            raise ModelError(f"Proximal: tolerance is {self.tolerance}, expected more than 0")
-        if self.steps not in ("conjugate", "plain"):
-            raise ModelError(f"Proximal: steps is {self.steps!r}, expected 'conjugate' or 'plain'")
+        if self.mu is not None:
+            positive("Proximal: mu", self.mu, "a number more than 0, or None")
+        whole = isinstance(self.iterations, (int, np.integer)) and not isinstance(self.iterations, bool)
+        if self.iterations is not None and not (whole and 1 <= self.iterations <= MOST_ITERATIONS):
+            raise ModelError(f"Proximal: iterations is {said(self.iterations)}, expected at least 1, or None; at most "
+                             f"{MOST_ITERATIONS}")  # fmt: skip
+        positive("Proximal: tolerance", self.tolerance)
+        if not isinstance(self.steps, str) or self.steps not in ("conjugate", "plain"):
+            raise ModelError(f"Proximal: steps is {said(self.steps)}, expected 'conjugate' or 'plain'")
 
 
 DEFAULT = Proximal()

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ...errors import ModelError
+from ..given import said, word
 
 # A quantity of time, configuration and velocities.
 Quantity: TypeAlias = Callable[[float, np.ndarray, np.ndarray], object]
@@ -35,9 +36,11 @@ class Event:
     direction: str = "both"
 
     def __post_init__(self) -> None:
-        if self.direction not in DIRECTIONS:
-            expected = ", ".join(DIRECTIONS)
-            raise ModelError(f"event '{self.name}': direction is '{self.direction}', expected one of {expected}")
+        if not isinstance(self.name, str):
+            raise ModelError(f"Event: name is {said(self.name)}, expected a text that messages can call it by")
+        word(f"event '{self.name}': direction", self.direction, DIRECTIONS)
+        if not isinstance(self.stops, (bool, np.bool_)):
+            raise ModelError(f"event '{self.name}': stops is {said(self.stops)}, expected True or False")
         if not callable(self.value):
             raise ModelError(f"event '{self.name}': value is {self.value!r}, expected a function of t, q and v")
 
@@ -46,11 +49,23 @@ class Event:
         found = self.value(t, q, v) if isinstance(self.value, ca.Function) else self.value(t, q.copy(), v.copy())
         try:
             number = float(np.asarray(found, dtype=float).item())
-        except (TypeError, ValueError):
-            raise ModelError(f"event '{self.name}': at {t:g} s the value is {found!r}, expected a number") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"event '{self.name}': at {t:g} s the value is {said(found)}, expected a number") from None
         if not np.isfinite(number):
             raise ModelError(f"event '{self.name}': at {t:g} s the value is {number}, expected a finite number")
         return number
+
+
+def listed_events(events: Sequence[Event]) -> tuple[Event, ...]:
+    """The user's events, checked to be such."""
+    try:
+        found = tuple(events)
+    except TypeError:
+        raise ModelError(f"simulate: events is a {type(events).__name__}, expected a list of Event") from None
+    for event in found:
+        if not isinstance(event, Event):
+            raise ModelError(f"simulate: events holds {said(event)}, expected Event")
+    return found
 
 
 class Happening(NamedTuple):

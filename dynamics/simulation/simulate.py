@@ -21,8 +21,10 @@ from numpy.typing import ArrayLike
 from ...errors import ModelError
 from ..algebra.arrays import finite, numbers, numbers_only
 from ..constraints.constraint import Constraint, listed
-from ..methods import SOFT
-from .events import Event
+from ..given import number, positive, said, word
+from ..methods import FORWARD, SOFT
+from ..proximal.settings import Proximal
+from .events import Event, listed_events
 from .integrators import ADAPTIVE, DEFAULT, INTEGRATORS
 from .projection import met
 from .run import Policy, Run
@@ -30,10 +32,10 @@ from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from ..model import Model
-    from ..proximal.settings import Proximal
 
 # How drift may be taken back.
 DRIFT = ("projection", "stabilisation")
+MOST_STEPS = 10**8
 
 
 def simulate(
@@ -79,13 +81,9 @@ def simulate(
     start_v = numbers(model.velocity(np.zeros(model.nv) if v is None else v), "simulate: v")
     count = _steps(duration, step)
     times = step * np.arange(count + 1)
-    integrator = integrator or (DEFAULT if tolerance is None else ADAPTIVE)
-    if integrator not in INTEGRATORS:
-        raise ModelError(f"integrator is '{integrator}', expected one of {', '.join(INTEGRATORS)}")
-    _check_tolerance(tolerance, integrator)
-    for event in events:
-        if not isinstance(event, Event):
-            raise ModelError(f"simulate: events holds {event!r}, expected Event")
+    integrator = (DEFAULT if tolerance is None else ADAPTIVE) if integrator is None else integrator
+    _check_way(integrator, tolerance, method, settings)
+    events = listed_events(events)
     policy: Policy | None = None
     compiled_policy = rows = None
     if isinstance(tau, ca.Function):
@@ -106,11 +104,15 @@ def simulate(
     return run.trajectory(time.perf_counter() - start - stepper.compiling)
 
 
-def _check_tolerance(tolerance: float | None, integrator: str) -> None:
+def _check_way(integrator: str, tolerance: float | None, method: str | None, settings: Proximal | None) -> None:
+    word("integrator", integrator, INTEGRATORS)
+    if method is not None:
+        word("method", method, ("aba", *FORWARD))
+    if settings is not None and not isinstance(settings, Proximal):
+        raise ModelError(f"simulate: settings is a {type(settings).__name__}, expected Proximal, or None")
     if tolerance is None:
         return
-    if not (np.isfinite(tolerance) and tolerance > 0):
-        raise ModelError(f"simulate: tolerance is {tolerance}, expected more than 0, or None")
+    positive("simulate: tolerance", tolerance, "more than 0, or None")
     if integrator != ADAPTIVE:
         raise ModelError(f"simulate: a tolerance with '{integrator}', expected '{ADAPTIVE}', which knows its error")
 
@@ -124,8 +126,8 @@ def _way(
     method: str | None,
 ) -> str:
     """How drift is taken back."""
-    if drift not in (None, *DRIFT):
-        raise ModelError(f"simulate: drift is '{drift}', expected one of {', '.join(DRIFT)}")
+    if drift is not None:
+        word("simulate: drift", drift, DRIFT)
     if not constraints or method in SOFT:
         return "stabilisation"
     return drift or ("projection" if met(model, constraints, q, v) else "stabilisation")
@@ -136,11 +138,14 @@ def _evaluated(policy: ca.Function, t: float, q: np.ndarray, v: np.ndarray) -> n
 
 
 def _steps(duration: float, step: float) -> int:
-    if not (np.isfinite(step) and step > 0):
-        raise ModelError(f"simulate: step is {step} s, expected more than 0")
-    if not np.isfinite(duration) or round(duration / step) < 1:
-        raise ModelError(f"simulate: duration is {duration} s, expected at least a step of {step} s")
-    return round(duration / step)
+    each, whole = number(step), number(duration)
+    if not (np.isfinite(each) and each > 0):
+        raise ModelError(f"simulate: step is {said(step)} s, expected more than 0")
+    if not 0.5 < whole / each <= MOST_STEPS:
+        raise ModelError(
+            f"simulate: duration is {said(duration)} s, expected at least a step of {each} s, at most {MOST_STEPS:,}"
+        )
+    return round(whole / each)
 
 
 def _rows(model: Model, given: ArrayLike, count: int) -> np.ndarray:

@@ -48,6 +48,35 @@ def test_a_saving_killed_at_any_moment_loses_nothing(tmp_path, solution):
     assert killed_at_every_line(SAVE, tmp_path, within="whole_file") > 10
 
 
+RESUME = """
+import shutil
+import numpy as np
+import trisweep as ts
+from trisweep.ocp.many import executor, worker
+
+executor.CHUNK_SECONDS, executor.LEAST_SECONDS = 1e-9, 0.0  # a chunk a problem
+ocp = ts.Problem(steps=3, step=0.5)
+x, u, goal = ocp.state("x"), ocp.control("u"), ocp.parameter("goal")
+ocp.derivative(x=u)
+ocp.minimize(u**2)
+ocp.constrain("there", x, equals=goal, at="end")
+solver, given = ocp.build(), {"goal": np.arange(4.0), "progress": False}
+expected = solver.solve_many(**given).answers.z
+folder = sys.argv[1] + "/sweep"
+
+def act(n):
+    assert (ts.solve_many(solver, resume=folder, **given).answers.z == expected).all()
+
+def look(n):
+    act(n)
+    shutil.rmtree(folder)
+"""
+
+
+def test_a_sweep_killed_at_any_moment_goes_on(tmp_path):
+    assert killed_at_every_line(RESUME, tmp_path, within="many/folder") > 20
+
+
 class FullDisk(OSError):
     def __init__(self):
         super().__init__(errno.ENOSPC, "No space left on device")

@@ -1,5 +1,7 @@
 """Many solves, first values and limits of parameters made of junk; files of many solutions that are damaged."""
 
+from concurrent.futures import Executor, Future
+
 import numpy as np
 import pytest
 import trisweep as ts
@@ -104,6 +106,46 @@ def test_many(solver):
     fuzz(250, 32, attempt)
     again = solver.solve_many(start=starts, goal=goals, push=5.0, threads=2, progress=False)
     np.testing.assert_array_equal(again.x, expected.x)
+
+
+class Workers(Executor):
+    """Whose work comes back as junk, or not at all, or as it should."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def submit(self, work, /, *given, **more):
+        future = Future()
+        match int(self.rng.integers(4)):
+            case 0:
+                future.set_exception(pick(self.rng, RuntimeError("lost"), share=0.0))
+            case 1:
+                future.cancel()
+                future.set_running_or_notify_cancel()
+            case _:
+                future.set_result(work(*given, **more))
+        return future
+
+
+def test_many_elsewhere(solver, tmp_path, monkeypatch):
+    """Executors, folders and ways to wait that are none; workers that fail now and then."""
+    monkeypatch.chdir(tmp_path)  # where junk may be the name of a folder
+    starts, goals = {"x": np.zeros((3, 2))}, np.array([[1.0], [0.5], [-1.0]])
+    expected = solver.solve_many(start=starts, goal=goals, push=5.0, progress=False)
+
+    def attempt(rng):
+        executor = pick(rng, None, Workers(rng))
+        more = {
+            "executor": Workers(rng) if callable(executor) else executor,  # what a user's function raises is his
+            "resume": pick(rng, None, f"sweep {rng.integers(3)}"),
+            "threads": pick(rng, None, 1, share=0.2),
+        }
+        found = ts.solve_many(solver, start=starts, goal=goals, push=5.0, progress=False, **more)
+        for i, status in enumerate(found.statuses):
+            if status == "solved":
+                np.testing.assert_array_equal(found.x[i], expected.x[i])
+
+    fuzz(150, 34, attempt)
 
 
 def test_damaged_files_of_many_solutions(solver, tmp_path):

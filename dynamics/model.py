@@ -21,7 +21,7 @@ from . import alterations, methods
 from .algebra.arrays import Array, Given, answer, column, flat
 from .algebra.spatial import Inertia, Transform
 from .constrained.constrained_inverse import constrained_inverse
-from .constraints.constraint import Constraint, columns_of, listed
+from .constraints.constraint import HERE, Constraint, columns_of, listed
 from .constraints.loops import pushed_bodies
 from .delassus.pv_osim_fast import DelassusOperator
 from .forward_problem import ForwardProblem, forward_problem
@@ -60,7 +60,7 @@ class Shape:
     kind: str
     size: tuple[float, ...]
     link: str
-    placement: Transform
+    placement: Transform = HERE
     mesh: str | None = None
     colour: tuple[float, ...] | None = None
 
@@ -466,6 +466,17 @@ class Model:
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
         tau, forces = constrained_inverse(self, *state, listed(constraints), self.on_bodies(external))
         return flat(tau), tuple(flat(force) for force in forces)
+
+    def impact(self, q: Given, v: Given, contacts: Sequence[Constraint]) -> tuple[Array, tuple[Array, ...]]:
+        """v (nv,) after an impact without rebound that stops the contacts, and their impulses, N s or N m s.
+
+        The least change of v in the metric of the kinetic energy. On symbols an implicit node, as forward dynamics:
+
+        flight.then(stance, v=robot.impact(q, v, feet)[0])
+        """
+        rest = np.zeros(self.nv)
+        sudden = [replace(contact, period=None, k=np.zeros(contact.size)) for contact in contacts]
+        return self.forward_dynamics(q, rest, self.inverse_dynamics(q, rest, v), sudden)
 
     def standing_torques(self, q: Given, contacts: Sequence[Constraint]) -> Array:
         """tau (nv,), zero at floating joints, that holds the robot still at q on its contacts: a good first guess.

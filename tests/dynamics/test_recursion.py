@@ -4,11 +4,12 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.robot_oracles import ours, relative, states, twin
+from support.robot_oracles import demanded, ours, relative, states, twin
 from trisweep.adjoint import nodes_of
 from trisweep.dynamics import Constraint, ModelBuilder, point, weld
 from trisweep.dynamics.forward_problem import ForwardProblem
 from trisweep.dynamics.nodes.recursion import arguments, tree
+from trisweep.problems.twins.pinocchio_model import mass_matrix
 
 STATES = 50
 TOLERANCE = 1e-12
@@ -121,3 +122,18 @@ def test_standing_torques_hold_a_dog_still():
     tau = dog.standing_torques(q, feet)
     a, _ = dog.forward_dynamics(q, np.zeros(dog.nv), tau, feet)
     assert np.abs(tau[:6]).max() == 0 and np.abs(a).max() < 1e-9
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_an_impact_stops_the_feet_as_in_pinocchio(flat):
+    dog, other = ours("go1"), twin("go1")
+    data, feet = other.createData(), ("FR_foot", "RL_foot")
+    (q,), (v,), _ = states(dog, 1)
+    contacts = [weld(feet[0]) if flat else point(feet[0], target=(1.0, 2.0, 3.0)), point(feet[1], acceleration=5.0)]
+    after, impulses = dog.impact(q, v, contacts)
+    J, _ = demanded(other, data, q, v, contacts)
+    K = np.block([[mass_matrix(other, data, q), -J.T], [J, np.zeros((len(J), len(J)))]])
+    expected = np.linalg.solve(K, np.r_[mass_matrix(other, data, q) @ v, np.zeros(len(J))])
+    assert relative(after, expected[: dog.nv]) < 1e-10
+    assert relative(np.concatenate(impulses), expected[dog.nv :]) < 1e-10
+    assert np.abs(J @ after).max() < 1e-12 < np.abs(J @ v).max()

@@ -11,7 +11,7 @@ from trisweep.ocp import Solver
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
 OPTIMAL_CONTROL = {
     "quickstart", "own_robot", "contact_forces", "free_final_time", "parameters_and_warm_start", "jump",
-    "closed_loop", "estimator"
+    "closed_loop", "estimator", "squat", "walk", "carry"
 }  # fmt: skip
 NEEDS = {"sweep_dask": ["distributed"]}
 LOOPS = {"mpc"}  # a controller, of which one cycle is a solve

@@ -49,7 +49,8 @@ def expand(
     "gauss-newton" drops also that of all outputs but the first, which is the objective.
     """
     if multipliers is None:
-        return Expansion(*ca.cse(_derivatives(variables, outputs)), None, None)
+        values, jacobian = ca.cse(_derivatives(variables, outputs))
+        return Expansion(values, jacobian, None, None)
     values, jacobian, gradient, lower = ca.cse(_derivatives(variables, outputs, multipliers, hessian))
     return Expansion(values, jacobian, gradient, ca.tril2symm(lower))
 

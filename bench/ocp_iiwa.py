@@ -1,18 +1,19 @@
 """Tables 2 and 3 of Sathya 2024c on this machine: the iiwa's reach, free and welded, by Hessian, derivatives and
 torque weight.
 
-    python bench/ocp_iiwa.py > bench/results/ocp_iiwa.md
+    TRISWEEP_RIVALS=/folder python bench/ocp_iiwa.py > bench/results/ocp_iiwa.md
+    TRISWEEP_RIVALS=/folder python bench/ocp_iiwa.py --reach         # the exact Hessian of the first two tables alone
 
 Best of interleaved rounds, one core; an iteration's time by the solvers' own clocks (IPOPT: by the wall): functions,
 linear algebra (of IPOPT it is not known, and stands in the rest), rest.
 
 - Trisweep: its interior point. "adjoint": the dynamics are an implicit node; "plain AD": CasADi differentiates through
   the articulated-body or PV sweep, put in as an expression.
-- FATROP: that of the casadi wheel (1.1.8, BLASFEO for generic processors) by its C interface, on the machine code that
-  Trisweep's compiler makes of the same derivatives, whole horizons at a time (`fatrop_reach.py`): no route from wheels
-  that we know of is faster; generated C takes 3 to 4 times as long for the functions (`bench/compiler.py`). Below 1e-7
-  it creeps, and ends as "acceptable": its iterations for 1e-6 stand beside. "virtual machine": the same FATROP as
-  CasADi's `nlpsol`, on expanded functions.
+- FATROP: the one built for the processor where `TRISWEEP_RIVALS` names its folder, else that of the casadi wheel
+  (BLASFEO for generic processors), by its C interface, on the machine code that Trisweep's compiler makes of the same
+  derivatives, whole horizons at a time (`fatrop_reach.py`): no route that we know of is faster; generated C takes 3 to
+  4 times as long for the functions (`bench/compiler.py`). The wheel's creeps below 1e-7, and ends as "acceptable": its
+  iterations for 1e-6 stand beside. "virtual machine": the wheel's as CasADi's `nlpsol`, on expanded functions.
 - IPOPT: CasADi's `nlpsol` with MUMPS, on expanded functions.
 - "no dynamics": the Hessian without the curvature of the dynamics. The cost is quadratic and all other constraints are
   linear, so this is Gauss-Newton's too, and IPOPT's with the cost's Hessian alone.
@@ -21,13 +22,16 @@ The paper gives neither its poses nor its velocity weight. With a weight of 1e-2
 of the solvers to the solution; with 0.3 it does while the torques weigh little, which is the paper's picture.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from math import isnan, nan
 
 from support.machine import describe
 from support.rivals.fatrop_reach import FatropReach, driver
+from support.rivals.tuned_hpipm import folder
 from trisweep.adjoint import solved
+from trisweep.native import level
 from trisweep.ocp import Settings
 from trisweep.problems import task
 from trisweep.problems.twins.ipopt import Ipopt
@@ -140,15 +144,18 @@ def best_of_rounds(runs: dict) -> dict:
     return best
 
 
-def table_2(constrained: bool, velocity_weight: float) -> None:
+def table_2(constrained: bool, velocity_weight: float, variants: list[tuple[str, str]]) -> None:
     options = {"constrained": constrained, "velocity_weight": velocity_weight}
-    runs = {("Trisweep", *variant): trisweep(*variant, **options) for variant in VARIANTS}
+    runs = {("Trisweep", *variant): trisweep(*variant, **options) for variant in variants}
     if driver() is not None:
-        runs |= {("FATROP", *variant): fatrop(*variant, **options) for variant in VARIANTS}
-        runs["FATROP, tolerance 1e-6", "exact", "adjoint"] = fatrop("exact", "adjoint", tolerance=1e-6, **options)
-    runs["FATROP, virtual machine", "exact", "plain AD"] = virtual_machine("fatrop", **options)
-    runs["IPOPT, virtual machine", "exact", "plain AD"] = virtual_machine("ipopt", **options)
-    runs["IPOPT, virtual machine", "no dynamics", "plain AD"] = ipopt_by_cost(**options)
+        runs |= {("FATROP", *variant): fatrop(*variant, **options) for variant in variants}
+        if not folder():
+            runs["FATROP, tolerance 1e-6", "exact", "adjoint"] = fatrop("exact", "adjoint", tolerance=1e-6, **options)
+    if not folder():  # whose BLASFEO has the name of the wheel's
+        runs["FATROP, virtual machine", "exact", "plain AD"] = virtual_machine("fatrop", **options)
+    if len(variants) > 1:
+        runs["IPOPT, virtual machine", "exact", "plain AD"] = virtual_machine("ipopt", **options)
+        runs["IPOPT, virtual machine", "no dynamics", "plain AD"] = ipopt_by_cost(**options)
     best = best_of_rounds(runs)
     print(f"### {'Welded, goal as a penalty' if constrained else 'Free'}, velocity weight {velocity_weight:g}\n")
     print("| solver | Hessian | derivatives | status | objective | iterations | ms | us/iteration | functions "
@@ -172,7 +179,7 @@ def table_3(velocity_weight: float) -> None:
     print("| --- " * (2 + len(WEIGHTS)) + "|")
     makers = {"Trisweep": trisweep}
     if driver() is not None:
-        makers |= {"FATROP": fatrop, "FATROP, tolerance 1e-6": partial(fatrop, tolerance=1e-6)}
+        makers |= {"FATROP": fatrop} | ({} if folder() else {"FATROP, tolerance 1e-6": partial(fatrop, tolerance=1e-6)})
     rows: dict[tuple[str, str], list[str]] = {}
     for weight in WEIGHTS:
         options = {"torque_weight": weight, "velocity_weight": velocity_weight}
@@ -196,10 +203,13 @@ if __name__ == "__main__":
     print((__doc__ or "").split("\n\n", 2)[2])
     if driver() is None:
         print("There is no C compiler here: FATROP through its C interface is left out.\n")
+    print(f"Core: {level}. FATROP: {'built for the processor' if folder() else 'of the casadi wheel'}.\n")
     print("## Table 2\n")
-    for weight in VELOCITY_WEIGHTS:
+    quick = "--reach" in sys.argv
+    for weight in VELOCITY_WEIGHTS[: 1 if quick else None]:
         for constrained in (False, True):
-            table_2(constrained, weight)
-    print("## Table 3\n")
-    for weight in VELOCITY_WEIGHTS:
-        table_3(weight)
+            table_2(constrained, weight, [("exact", "adjoint")] if quick else VARIANTS)
+    if not quick:
+        print("## Table 3\n")
+        for weight in VELOCITY_WEIGHTS:
+            table_3(weight)

@@ -14,6 +14,15 @@
 #include <blasfeo.h>
 #include <fatrop/ocp/OCPCInterface.h>
 
+/* Bytes from one matrix of an array to the next: of BLASFEO's own structs, or of what FATROP wraps them in. */
+#ifndef MATRIX_BYTES
+#define MATRIX_BYTES sizeof(struct blasfeo_dmat)
+#endif
+
+static struct blasfeo_dmat *at(struct blasfeo_dmat *matrices, int k) {
+    return (struct blasfeo_dmat *)((char *)matrices + k * MATRIX_BYTES);
+}
+
 typedef void (*evaluate_t)(const double *const *, const int64_t *, double *const *, const int64_t *, int64_t, double *);
 
 struct function {
@@ -94,12 +103,12 @@ static fatrop_int full_jac(const double *primal, const double *a, const double *
     const int nz = nz_of(r), nx = r->nx;
     steps_of(&r->jacobian, r, primal, NULL, NULL, r->buffer, nz * nx);
     for (int k = 0; k < r->steps; ++k) {
-        blasfeo_pack_dmat(nz, nx, r->buffer + k * nz * nx, nz, BAbt + k, 0, 0);
-        identity(nz, nz, 0, Ggt_ineq + k);
+        blasfeo_pack_dmat(nz, nx, r->buffer + k * nz * nx, nz, at(BAbt, k), 0, 0);
+        identity(nz, nz, 0, at(Ggt_ineq, k));
     }
-    identity(nx, nx, 0, Ggt_ineq + r->steps);
+    identity(nx, nx, 0, at(Ggt_ineq, r->steps));
     identity(nz, nx, r->nu, Ggt);
-    identity(nx, r->goals, 0, Ggt + r->steps);
+    identity(nx, r->goals, 0, at(Ggt, r->steps));
     return 1;
 }
 
@@ -108,9 +117,9 @@ static fatrop_int full_hess(double scale, const double *primal, const double *la
     const struct reach *r = data;
     const int nz = nz_of(r), nx = r->nx;
     steps_of(&r->hessian, r, primal, &scale, lam + dims->dyn_eq_offs[0], r->buffer, nz * nz);
-    for (int k = 0; k < r->steps; ++k) blasfeo_pack_dmat(nz, nz, r->buffer + k * nz * nz, nz, RSQrqt + k, 0, 0);
+    for (int k = 0; k < r->steps; ++k) blasfeo_pack_dmat(nz, nz, r->buffer + k * nz * nz, nz, at(RSQrqt, k), 0, 0);
     end_of(&r->end_hessian, last(r, primal), &scale, r->buffer);
-    blasfeo_pack_dmat(nx, nx, r->buffer, nx, RSQrqt + r->steps, 0, 0);
+    blasfeo_pack_dmat(nx, nx, r->buffer, nx, at(RSQrqt, r->steps), 0, 0);
     return 1;
 }
 

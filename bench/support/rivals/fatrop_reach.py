@@ -1,6 +1,9 @@
-"""The iiwa's reach by the FATROP that is in the casadi wheel, driven through its C interface (`fatrop_driver.c`).
+"""The iiwa's reach by FATROP, driven through its C interface (`fatrop_driver.c`).
 
-The route that serves FATROP best from wheels: its functions of the whole horizon are Trisweep's machine code, four or
+It is the one built for the processor where `TRISWEEP_RIVALS` names its folder, else that of the casadi wheel; never
+both in a process, as they bring different libraries of the same name.
+
+The route that serves FATROP best: its functions of the whole horizon are Trisweep's machine code, four or
 eight stages at a time, with Jacobian and Hessian apart as FATROP asks for them; nothing of Python or of CasADi's
 virtual machine has a part in a solve. The statement is written here anew, from the robot's dynamics on.
 """
@@ -19,6 +22,8 @@ from trisweep.dynamics import weld
 from trisweep.native import compile_function
 from trisweep.problems.robot import robot
 from trisweep.problems.tasks.iiwa_reach import END_EFFECTOR, GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT
+
+from .tuned_hpipm import folder
 
 STEPS, STEP, GOAL_WEIGHT = 50, 0.05, 10.0
 FUNCTIONS = ("cost", "gradient", "next", "jacobian", "hessian", "end_cost", "end_gradient", "end_hessian")
@@ -65,15 +70,28 @@ def driver() -> ctypes.CDLL | None:
     compiler = shutil.which("cc")
     if compiler is None:
         return None
-    wheel, library = Path(ca.__file__).parent, Path(mkdtemp()) / "driver.so"
-    source = Path(__file__).parent / "fatrop_driver.c"
-    include, link = ["-I", wheel / "include"], ["-L", wheel, "-lfatrop", "-lblasfeo", f"-Wl,-rpath,{wheel}"]
-    subprocess.run([compiler, "-O3", "-shared", "-fPIC", *include, source, "-o", library, *link], check=True)
+    library, source = Path(mkdtemp()) / "driver.so", Path(__file__).parent / "fatrop_driver.c"
+    place, wheel = folder(), Path(ca.__file__).parent
+    include, libraries = (place / "inst/include", place / "inst/lib") if place else (wheel / "include", wheel)
+    link = ["-L", libraries, "-lfatrop", "-lblasfeo", f"-Wl,--disable-new-dtags,-rpath,{libraries}"]
+    size = [f"-DMATRIX_BYTES={matrix_bytes(include, link)}"] if place else []
+    options = ["-O3", "-shared", "-fPIC", "-I", include, *size]
+    subprocess.run([compiler, *options, source, "-o", library, *link], check=True)
     found = ctypes.CDLL(str(library))
     found.solve_reach.argtypes = (
         ctypes.POINTER(Reach), ctypes.c_double, ctypes.c_int, DOUBLES, ctypes.POINTER(Statistics)
     )  # fmt: skip
     return found
+
+
+def matrix_bytes(include: Path, link: list) -> int:
+    """The size of FATROP's matrices, of which its C interface hands over arrays."""
+    text = "#include <cstdio>\n#include <fatrop/linear_algebra/matrix.hpp>\n"
+    text += 'int main() { std::printf("%zu", sizeof(fatrop::MatRealAllocated)); }'
+    program = Path(mkdtemp()) / "size"
+    command = ["c++", "-std=c++17", "-I", include, "-x", "c++", "-", "-o", program, *link]
+    subprocess.run(command, input=text, text=True, check=True)
+    return int(subprocess.run([program], capture_output=True, check=True).stdout)
 
 
 def stage_functions(

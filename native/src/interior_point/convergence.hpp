@@ -21,25 +21,29 @@ public:
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
         program.add_transposed_product(point.y, residual);
-        subtract_duals(program, residual);
-        const int bounds = bound_count(program);
-        double dual_sum = 0.0;
+        vec duals{}, products{};
         for (const Bounds* b : {&program.lower, &program.upper})
-            dual_sum += sum_over(b->size, [=](int i) { return load(b->dual + i); });
-        const double sum = dual_sum + sum_of_sizes(program.size_y, point.y);
-        scale_dual = std::max(LARGE, sum / std::max(1, program.rows + bounds)) / LARGE;
+            for (int i = 0; i < b->size; i += W) {
+                const vec dual = load(b->dual + i);
+                store(residual + i, load(residual + i) - b->sign * dual);
+                duals += dual, products = larger(products, magnitude(load(b->gap + i) * dual));
+            }
+        const int bounds = bound_count(program);
+        const double dual_sum = sum(duals), all = dual_sum + sum_of_sizes(program.size_y, point.y);
+        scale_dual = std::max(LARGE, all / std::max(1, program.rows + bounds)) / LARGE;
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
         dual_infeasibility = largest_size(program.size_v, residual);
         infeasibility = largest_size(program.size_y, point.r);
         lost_infeasibility = forgiving && point.within_rounding() ? infeasibility : 0.0;
-        complementarity = complementarity_error(program, 0.0);
+        complementarity = largest(products);
         if (!forgiving) scale_dual = scale_complementarity = 1.0;
     }
 
     // The error (5) of the barrier problem with this mu; 0 is the problem itself.
     double error(double mu) const {
-        return std::max({dual_infeasibility / scale_dual, infeasibility - lost_infeasibility,
-                         complementarity_error(program, mu) / scale_complementarity});
+        const double products = mu == 0.0 ? complementarity : complementarity_error(program, mu);
+        return std::max(
+            {dual_infeasibility / scale_dual, infeasibility - lost_infeasibility, products / scale_complementarity});
     }
 
     // The error as a sum of means, in which no single entry hides the progress of the others.

@@ -211,9 +211,14 @@ inline void transposed_multiply_add(int rows, int columns, const double* A, int 
 #pragma GCC unroll 8
             for (int t = 0; t < NC; ++t) acc[t] += load(A + std::ptrdiff_t(j + t) * ld + i) * v;
         }
-        const quad total = sums(acc[0], acc[1], acc[2], acc[3]);
+        const quad sum = sums(acc[0], acc[1], acc[2], acc[3]), total = SIGN > 0 ? sum : -sum;
+        if constexpr (NC == 4) {
+            loose_quad* to = reinterpret_cast<loose_quad*>(y + j);
+            *to = *to + total;
+        } else {
 #pragma GCC unroll 8
-        for (int t = 0; t < NC; ++t) y[j + t] += SIGN > 0 ? total[t] : -total[t];
+            for (int t = 0; t < NC; ++t) y[j + t] += total[t];
+        }
     };
     int j = 0;
     for (; j + 4 <= columns; j += 4) strip.template operator()<4>(j);

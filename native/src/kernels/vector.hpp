@@ -29,6 +29,7 @@ inline void store(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
 inline vec broadcast(double s) { return s - vec{}; }
 
 typedef double quad __attribute__((vector_size(32), may_alias));
+typedef double loose_quad __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));  // at any address
 
 // A vector's entries summed to four, or to two and two zeros.
 inline quad folded(vec v) {
@@ -56,6 +57,13 @@ inline double sum(vec v) {
 }
 
 inline vec larger(vec a, vec b) { return a > b ? a : b; }
+// The largest entry, or 0.
+inline double largest(vec v) {
+    double entries[W], found = 0.0;
+    __builtin_memcpy(entries, &v, sizeof v);
+    for (double entry : entries) found = entry > found ? entry : found;
+    return found;
+}
 inline vec magnitude(vec a) { return larger(a, -a); }
 
 // Over a vector of a padded size, with term(i) the W terms from i on: their sum, and the largest of them or 0.
@@ -80,11 +88,7 @@ inline double largest_over(int size, const Term& term) {
         odd = larger(odd, term(i + W));
     }
     if (i < size) even = larger(even, term(i));
-    even = larger(even, odd);
-    double entries[W], largest = 0.0;
-    __builtin_memcpy(entries, &even, sizeof even);
-    for (double entry : entries) largest = entry > largest ? entry : largest;
-    return largest;
+    return largest(larger(even, odd));
 }
 
 // Whether all entries, at any address, are finite numbers.

@@ -47,13 +47,15 @@ public:
     // False where there is none: it is then off for the rest of the solve.
     bool step(const double* residual, double* dv, double* dy) {
         on = ++steps <= MOST_STEPS && factor() && predict(residual, dv, dy);
-        if (on && bound_count(program) > 0) {
+        if (!on) return false;
+        look_ahead(dv);
+        if (bound_count(program) > 0) {
             correct(residual, dv, dy);
-            if (leads_nowhere(residual, dv)) centralize(residual, dv, dy);
+            if (leads_nowhere(residual)) centralize(residual, dv, dy);
             for (int i = 0; i < MOST_AGAIN && correct_again(residual, dv, dy); ++i) {
             }
         }
-        on = on && take(dv, dy);
+        on = take(dv, dy);
         return on;
     }
 
@@ -80,77 +82,55 @@ private:
 
     bool predict(const double* residual, double* dv, double* dy) {
         point.mu = mean_complementarity(program);
-        for (double* t : target) fill_zero(program.size_v, t);
-        aim(residual);
+        aim(residual, [](int, int) { return vec{}; });
         Stopwatch watch(point.times.linear);
         return refinement.direction(program, h, point.r, dv, dy);
     }
 
     void correct(const double* residual, double* dv, double* dy) {
-        find_steps(dv);
-        const double length = std::min(largest_primal_step(program, dv, 1.0), largest_dual_step(program, 1.0));
-        const double share = mean_complementarity_after(program, dv, length, length) / point.mu;
+        const double share = mean_after(length(1.0)) / point.mu;
         centre = std::max(share * share * share * point.mu, settings.smallest_barrier());
         const double most = LARGEST_PRODUCT * point.mu;
-        for (int k = 0; k < 2; ++k) {
+        aim(residual, [&](int k, int i) {
             const Bounds& b = *bounds()[k];
-            for (int i = 0; i < b.size; i += W) {
-                const vec product = b.sign * load(dv + i) * load(b.step + i);
-                const vec bounded = product > most ? most - vec{} : product < -most ? -most - vec{} : product;
-                store(target[k] + i, load(b.there + i) * (centre - bounded));
-            }
-        }
-        aim(residual);
-        Stopwatch watch(point.times.linear);
-        refinement.direction_again(program, h, point.r, dv, dy);
+            const vec product = b.sign * load(dv + i) * load(b.step + i);
+            const vec bounded = product > most ? most - vec{} : product < -most ? -most - vec{} : product;
+            return load(b.there + i) * (centre - bounded);
+        });
+        turn(dv, dy);
     }
 
-    bool leads_nowhere(const double* residual, const double* dv) {
-        find_steps(dv);
-        const double length = largest_step(dv);
-        if (length < TOO_SHORT) return true;
-        const bool off =
-            std::max(largest_size(program.size_v, residual), largest_size(program.size_y, point.r)) > point.mu;
-        return !off && mean_complementarity_after(program, dv, length, length) > PROGRESS * point.mu;
+    bool leads_nowhere(const double* residual) const {
+        if (largest_step() < TOO_SHORT) return true;
+        if (mean_after(largest_step()) <= PROGRESS * point.mu) return false;
+        return std::max(largest_size(program.size_v, residual), largest_size(program.size_y, point.r)) <= point.mu;
     }
 
     // Towards products that are all alike.
     void centralize(const double* residual, double* dv, double* dy) {
         centre = CENTRAL * point.mu;
-        for (int k = 0; k < 2; ++k) {
-            const Bounds& b = *bounds()[k];
-            for (int i = 0; i < b.size; i += W) store(target[k] + i, centre * load(b.there + i));
-        }
-        aim(residual);
-        Stopwatch watch(point.times.linear);
-        refinement.direction_again(program, h, point.r, dv, dy);
+        aim(residual, [&](int k, int i) { return centre * load(bounds()[k]->there + i); });
+        turn(dv, dy);
     }
 
     // Another direction in place of (dv, dy), if it leads further. False where another one is not worth its time.
     bool correct_again(const double* residual, double* dv, double* dy) {
-        find_steps(dv);
-        const double length = largest_step(dv);
-        if (length >= LONG) return false;
-        const double longer = std::min(1.0, length + LONGER), least = LEAST_PRODUCT * centre,
+        const double before = largest_step();
+        if (before >= LONG) return false;
+        const double longer = std::min(1.0, before + LONGER), least = LEAST_PRODUCT * centre,
                      most = MOST_PRODUCT * centre;
-        for (int k = 0; k < 2; ++k) {
+        aim(residual, [&](int k, int i) {
             const Bounds& b = *bounds()[k];
-            for (int i = 0; i < b.size; i += W) {
-                const vec gap = load(b.gap + i) + longer * b.sign * load(dv + i);
-                const vec product = gap * (load(b.dual + i) + longer * load(b.step + i));
-                store(kept[k] + i, load(target[k] + i));
-                const vec drawn = product < least ? least - product : product > most ? most - product : vec{};
-                store(target[k] + i, load(target[k] + i) + load(b.there + i) * larger(drawn, -most - vec{}));
-            }
-        }
-        aim(residual);
-        {
-            Stopwatch watch(point.times.linear);
-            refinement.direction_again(program, h, point.r, dv_again, dy_again);
-        }
-        find_steps(dv_again);
-        if (largest_step(dv_again) < length + WORTH) {
+            const vec gap = load(b.gap + i) + longer * b.sign * load(dv + i);
+            const vec product = gap * (load(b.dual + i) + longer * load(b.step + i));
+            store(kept[k] + i, load(target[k] + i));
+            const vec drawn = product < least ? least - product : product > most ? most - product : vec{};
+            return load(target[k] + i) + load(b.there + i) * larger(drawn, -most - vec{});
+        });
+        turn(dv_again, dy_again);
+        if (largest_step() < before + WORTH) {
             for (int k = 0; k < 2; ++k) copy(program.size_v, kept[k], target[k]);
+            look_ahead(dv);
             return false;
         }
         copy(program.size_v, dv_again, dv);
@@ -158,14 +138,8 @@ private:
         return true;
     }
 
-    double largest_step(const double* dv) const {
-        const double tau = std::max(BOUNDARY, 1.0 - point.mu);
-        return std::min(largest_primal_step(program, dv, tau), largest_dual_step(program, tau));
-    }
-
     bool take(const double* dv, const double* dy) {
-        find_steps(dv);
-        alpha = largest_step(dv);
+        alpha = largest_step();
         if (alpha < SHORT && ++short_steps >= MOST_SHORT) return false;
         for (int i = 0; i < program.size_v; i += W) store(point.v + i, load(point.v + i) + alpha * load(dv + i));
         for (int i = 0; i < program.size_y; i += W) store(point.y + i, load(point.y + i) + alpha * load(dy + i));
@@ -177,28 +151,59 @@ private:
         return true;
     }
 
-    // h: the gradient of the Lagrangian with target / gap as the bounds' multipliers.
-    void aim(const double* residual) {
-        copy(program.size_v, residual, h);
+    // The targets from here on, of_entry(k, i) from entry i on of bounds k, and h that goes with them: the gradient of the
+    // Lagrangian with target / gap as the bounds' multipliers.
+    template <class Target>
+    void aim(const double* residual, const Target& of_entry) {
         for (int k = 0; k < 2; ++k) {
             const Bounds& b = *bounds()[k];
-            for (int i = 0; i < b.size; i += W)
-                store(h + i, load(h + i) + b.sign * (load(b.dual + i) - load(target[k] + i) * load(b.inverse + i)));
-        }
-    }
-
-    // Steps of the bounds' multipliers towards the targets.
-    void find_steps(const double* dv) {
-        for (int k = 0; k < 2; ++k) {
-            Bounds& b = *bounds()[k];
+            const double* from = k == 0 ? residual : h;
             for (int i = 0; i < b.size; i += W) {
-                const vec dual = load(b.dual + i);
-                store(b.step + i, load(b.inverse + i) * (load(target[k] + i) - dual * (b.sign * load(dv + i))) - dual);
+                const vec aimed_at = of_entry(k, i);
+                store(target[k] + i, aimed_at);
+                store(h + i, load(from + i) + b.sign * (load(b.dual + i) - aimed_at * load(b.inverse + i)));
             }
         }
     }
 
-    std::array<Bounds*, 2> bounds() { return {&program.lower, &program.upper}; }
+    // The direction to the targets.
+    void turn(double* dv, double* dy) {
+        {
+            Stopwatch watch(point.times.linear);
+            refinement.direction_again(program, h, point.r, dv, dy);
+        }
+        look_ahead(dv);
+    }
+
+    // Steps of the bounds' multipliers towards the targets; how far they and dv may go, and what the products of gap and
+    // multiplier then are.
+    void look_ahead(const double* dv) {
+        vec rate{}, linear{}, square{};
+        for (int k = 0; k < 2; ++k) {
+            Bounds& b = *bounds()[k];
+            for (int i = 0; i < b.size; i += W) {
+                const vec dual = load(b.dual + i), closer = b.sign * load(dv + i), inverse = load(b.inverse + i);
+                const vec step = inverse * (load(target[k] + i) - dual * closer) - dual;
+                store(b.step + i, step);
+                rate = larger(rate, larger(-closer * inverse, -step / (dual + (1.0 - load(b.there + i)))));
+                linear += load(b.gap + i) * step + closer * dual;
+                square += closer * step;
+            }
+        }
+        fastest = largest(rate), slope = sum(linear), bend = sum(square);
+    }
+
+    // The largest step in (0, 1] that keeps the share 1 - tau of every gap and multiplier.
+    double length(double tau) const { return tau / std::max(tau, fastest); }
+    double largest_step() const { return length(std::max(BOUNDARY, 1.0 - point.mu)); }
+
+    // The mean of gap times multiplier after a step of this length.
+    double mean_after(double step) const {
+        const double mean = point.mu + step * (slope + step * bend) / std::max(1, bound_count(program));
+        return std::max(mean, 0.0);
+    }
+
+    std::array<Bounds*, 2> bounds() const { return {&program.lower, &program.upper}; }
 
     Iterate& point;
     const Settings& settings;
@@ -206,7 +211,9 @@ private:
     Arena arena;
     Refinement refinement;
     int steps = 0, short_steps = 0;
-    double centre = 0.0;  // sigma mu
+    double centre = 0.0;                            // sigma mu
+    double fastest = 0.0, slope = 0.0, bend = 0.0;  // of `look_ahead`: the share of a gap or multiplier that is lost
+                                                    // first, and the sum of products along the step
     double *h, *sigma, *dv_again, *dy_again;
     std::array<double*, 2> target;  // of gap times multiplier, of the lower and the upper bounds
     std::array<double*, 2> kept;    // the targets before the last correction

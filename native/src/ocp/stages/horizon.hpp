@@ -7,34 +7,11 @@
 
 #include "kernels/threads.hpp"
 #include "nonzero_places.hpp"
+#include "point_values.hpp"
 #include "quadratic_stages.hpp"
+#include "recentring.hpp"
 
 namespace trisweep {
-
-// A change of coordinates on a run of stages of the same sizes whose states lie on a manifold: (x, parameters of the
-// stage), the state as increments from a place that the parameters hold, to the same state with that place as its origin.
-struct Recentring {
-    int first = 0, count = 0;
-    int at_stage = 0, per_stage = 0;  // place and number of the parameters of a stage
-    Evaluate function = nullptr;
-    std::int64_t work = 0;
-};
-
-// Where a number was not finite: which row of which block (-1: a derivative), and the stage.
-struct Fault {
-    int block = -1, stage = -1, row = -1;
-};
-
-// Values at a point: objective, F(z) - x_child at the child, equalities, inequalities; all scaled.
-struct Values {
-    double objective;
-    double *b, *g, *c;
-};
-
-// Multipliers of the scaled rows, in the layout of the values.
-struct Multipliers {
-    double *lambda, *eta, *nu;
-};
 
 class Horizon {
 public:
@@ -65,8 +42,6 @@ public:
     // How many threads evaluate the stages. Results do not depend on it.
     void set_threads(int count) {
         threads.resize(count);
-        work.resize(count);
-        for (std::vector<double>& each : work) each.resize(most_work);
         while (int(calls.size()) < count) {
             calls.emplace_back();
             for (const Block& block : blocks) calls.back().emplace_back(block);
@@ -97,9 +72,8 @@ public:
         if (!constant) return call_derivatives(z, m);
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             constants->place_hessian(k, objective_scale, placed_scale == objective_scale, riccati.stages[k].H);
-        }
         placed_scale = objective_scale;
         return true;
     }
@@ -160,19 +134,7 @@ public:
     }
 
     // Make the present place of every state on a manifold the origin of its coordinates.
-    void recentre(double* z) {
-        for (const Recentring& recentring : recentrings) {
-            const Riccati::Stage& s = riccati.stages[recentring.first];
-            double *x = z + s.at_z + s.up, *here = stage_parameters + recentring.at_stage;
-            const double* inputs[] = {x, here};
-            double* outputs[] = {moved_x, moved_parameters};
-            const std::int64_t from[] = {s.n, recentring.per_stage}, to[] = {s.nx, recentring.per_stage};
-            recentring.function(inputs, from, outputs, to, recentring.count, work[0].data());
-            for (int k = 0; k < recentring.count; ++k)
-                std::copy_n(moved_x + std::ptrdiff_t(k) * s.nx, s.nx, x + std::ptrdiff_t(k) * s.n);
-            std::copy_n(moved_parameters, std::ptrdiff_t(recentring.count) * recentring.per_stage, here);
-        }
-    }
+    void recentre(double* z) { recentrings.apply(riccati, z, stage_parameters); }
 
     // The constants, where all stages are quadratic; null elsewhere.
     QuadraticStages* quadratic() { return constants.get(); }
@@ -181,7 +143,7 @@ public:
 
     Riccati& riccati;
     std::vector<Block> blocks;
-    std::vector<Recentring> recentrings;
+    Recentrings recentrings;
     std::vector<int> inequality_count, at_c;  // of each stage
     int size_c = 0;
     const int parameter_count, stage_parameter_count;
@@ -262,13 +224,7 @@ private:
             jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), packed);
             hessian_rows[i] = a.matrix(block.hessian_rows.size(), packed);
         }
-        int most_x = 0, most_parameters = 0;
-        for (const Recentring& recentring : recentrings) {
-            most_x = std::max(most_x, recentring.count * riccati.stages[recentring.first].nx);
-            most_parameters = std::max(most_parameters, recentring.count * recentring.per_stage);
-            most_work = std::max(most_work, recentring.work);
-        }
-        moved_x = a.vector(most_x), moved_parameters = a.vector(most_parameters);
+        recentrings.lay_out(a, riccati);
         origin = a.vector(riccati.size_z), no_rows = a.vector(std::max({riccati.size_x, riccati.size_g, size_c}));
     }
 
@@ -435,16 +391,12 @@ private:
 
     Arena arena;
     std::vector<NonzeroPlaces> places;
-    std::vector<int>
-        opened_by;  // of each stage: the first block on it, whose Hessian is put down before others are added
+    std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows, inequality_rows;
     Threads threads;
-    std::int64_t most_work = 0;                  // doubles of work area
     std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block
-    std::vector<std::vector<double>> work;       // of each thread
     static constexpr int PIECES_EACH = 4;        // that a thread would do of a block, if all were as fast
     std::atomic<int> first_fault{0};             // the first stage at fault, or the number of stages
-    double *moved_x, *moved_parameters;
     std::unique_ptr<QuadraticStages> constants;
     double placed_scale = NAN;  // of the objective, as it is in the sweep's H
     bool constant = false;      // the constants stand for the functions in this solve

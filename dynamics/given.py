@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, said
 from ..floats import floats
 
 
@@ -34,9 +34,3 @@ def word(what: str, value: object, words: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ModelError(f"{what} is {said(value)}, expected one of {', '.join(known)}")
     return value
-
-
-def said(value: object) -> str:
-    """What was given, in few characters."""
-    text = f"'{value}'" if isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else text[:60] + "..."

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import ModelError
-from ..given import positive, said
+from ...errors import ModelError, said
+from ..given import positive
 
 MOST_ITERATIONS = 10**6
 

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias
 import casadi as ca
 import numpy as np
 
-from ...errors import ModelError
-from ..given import said, word
+from ...errors import ModelError, said
+from ..given import word
 
 # A quantity of time, configuration and velocities.
 Quantity: TypeAlias = Callable[[float, np.ndarray, np.ndarray], object]

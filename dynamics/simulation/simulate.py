@@ -18,10 +18,10 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ModelError
+from ...errors import ModelError, said
 from ..algebra.arrays import finite, numbers, numbers_only
 from ..constraints.constraint import Constraint, listed
-from ..given import number, positive, said, word
+from ..given import number, positive, word
 from ..methods import FORWARD, SOFT
 from ..proximal.settings import Proximal
 from .events import Event, listed_events

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import floats
 from ...native.progress_bar import Progress
 from .controller import Controller
@@ -102,10 +102,10 @@ class _Loop:
         seed: int,
     ):
         if not isinstance(controller, Controller):
-            raise ProblemError(f"closed_loop: controller is {_said(controller)}, expected that of solver.controller()")
+            raise ProblemError(f"closed_loop: controller is {said(controller)}, expected that of solver.controller()")
         if isinstance(delay, bool) or not isinstance(delay, (int, np.integer)) or not 0 <= delay <= MOST_DELAY:
             raise ProblemError(
-                f"closed_loop: delay is {_said(delay)}, expected a whole number of periods, at most {MOST_DELAY}"
+                f"closed_loop: delay is {said(delay)}, expected a whole number of periods, at most {MOST_DELAY}"
             )
         period = controller.solver.problem.time_step
         if not isinstance(period, (int, float)):
@@ -114,7 +114,7 @@ class _Loop:
         self.parameters, self.random = parameters, np.random.default_rng(seed)
         self.start = self.checked("start", start)
         if noise is not None and not isinstance(noise, Mapping):
-            raise ProblemError(f"closed_loop: noise is {_said(noise)}, expected deviations by the names of states")
+            raise ProblemError(f"closed_loop: noise is {said(noise)}, expected deviations by the names of states")
         self.noise = {name: _numbers(f"noise of '{name}'", value) for name, value in (noise or {}).items()}
         for name, size in self.noise.items():
             if name not in self.start:
@@ -124,7 +124,7 @@ class _Loop:
                 )
             if size.shape not in ((), self.start[name].shape) or not (size >= 0).all():
                 raise ProblemError(
-                    f"closed_loop: noise of '{name}' is {_said(size)}, expected a deviation of at least 0, or "
+                    f"closed_loop: noise of '{name}' is {said(size)}, expected a deviation of at least 0, or "
                     f"{len(self.start[name])} of them"
                 )
         self.idle = {name: np.zeros(size) for name, size in controller.sizes.items()}
@@ -135,7 +135,7 @@ class _Loop:
         """The controls that act from now on."""
         given = self.parameters(time) if callable(self.parameters) else self.parameters
         if given is not None and not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
-            raise ProblemError(f"closed_loop: parameters are {_said(given)}, expected values by name")
+            raise ProblemError(f"closed_loop: parameters are {said(given)}, expected values by name")
         measured = {name: value.copy() for name, value in states.items()}
         for name, size in self.noise.items():
             measured[name] += size * self.random.standard_normal(measured[name].shape)
@@ -146,7 +146,7 @@ class _Loop:
         """States by name, of the sizes that are measured; not always finite."""
         expected = self.controller.measured_sizes
         if not isinstance(given, Mapping) or given.keys() != expected.keys():
-            names = ", ".join(map(str, given)) if isinstance(given, Mapping) else _said(given)
+            names = ", ".join(map(str, given)) if isinstance(given, Mapping) else said(given)
             raise ProblemError(f"closed_loop: {what} has {names or 'nothing'}, expected {', '.join(expected)}")
         found = {}
         for name, size in expected.items():
@@ -159,7 +159,7 @@ class _Loop:
     def through(self, plant: Any, cycles: int) -> ClosedLoop:
         if not callable(plant):
             raise ProblemError(
-                f"closed_loop: plant is {_said(plant)}, expected a model or f(states, controls, period) -> states"
+                f"closed_loop: plant is {said(plant)}, expected a model or f(states, controls, period) -> states"
             )
         states, controls = [self.start], []
         with Progress(f"closed loop of {cycles * self.period:g} s", cycles) as progress:
@@ -216,7 +216,7 @@ class _Loop:
 def _cycles(seconds: float, period: float) -> int:
     number = isinstance(seconds, (int, float, np.number)) and not isinstance(seconds, bool)
     if not number or not period / 2 <= seconds <= 1e9 * period:
-        raise ProblemError(f"closed_loop: seconds is {_said(seconds)}, expected at least a period, {period:g}")
+        raise ProblemError(f"closed_loop: seconds is {said(seconds)}, expected at least a period, {period:g}")
     return round(float(seconds) / period)
 
 
@@ -224,8 +224,4 @@ def _numbers(what: str, value: ArrayLike) -> np.ndarray:
     try:
         return floats(value)
     except TypeError:
-        raise ProblemError(f"closed_loop: {what} is {_said(value)}, expected numbers") from None
-
-
-def _said(value: object) -> str:
-    return repr(value)[:60]
+        raise ProblemError(f"closed_loop: {what} is {said(value)}, expected numbers") from None

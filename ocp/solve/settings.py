@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...native import core
 
 BARRIERS = {"monotone": False, "adaptive": True}  # and whether the core chooses mu from iteration to iteration
@@ -41,7 +41,7 @@ class Settings:
             value = getattr(self, name)
             if not _is_number(value) or not 0 < value <= most:
                 limit = "" if most == np.inf else f" of at most {most:g}"
-                raise ProblemError(f"Settings: {name} is {_said(value)}, expected a positive number{limit}")
+                raise ProblemError(f"Settings: {name} is {said(value)}, expected a positive number{limit}")
         for name, least, most in (
             ("iterations", 0, MOST_ITERATIONS),
             ("patience", 0, MOST_ITERATIONS),
@@ -49,18 +49,13 @@ class Settings:
         ):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
-                raise ProblemError(f"Settings: {name} is {_said(value)}, expected a number from {least} to {most}")
+                raise ProblemError(f"Settings: {name} is {said(value)}, expected a number from {least} to {most}")
         if not isinstance(self.barrier, str) or self.barrier not in BARRIERS:
             expected = " or ".join(map(repr, BARRIERS))
-            raise ProblemError(f"Settings: barrier is {_said(self.barrier)}, expected {expected}")
+            raise ProblemError(f"Settings: barrier is {said(self.barrier)}, expected {expected}")
         if not isinstance(self.log, bool):
-            raise ProblemError(f"Settings: log is {_said(self.log)}, expected True or False")
+            raise ProblemError(f"Settings: log is {said(self.log)}, expected True or False")
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _said(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "..."

@@ -5,6 +5,12 @@ import it.
 """
 
 
+def said(value: object) -> str:
+    """What was given, for a sentence: in few characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "..."
+
+
 class TrisweepError(ValueError):
     """The base of all of them: `except TrisweepError` catches whatever was said wrongly."""
 

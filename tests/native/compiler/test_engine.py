@@ -7,6 +7,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pytest
+from support.sanitizers import needs_own_memory
 from support.sx_functions import no_cache, random_function  # noqa: F401
 from trisweep.native import compile_function
 from trisweep.native.compiler.engine import Processor
@@ -16,6 +17,7 @@ def resident_bytes():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+@needs_own_memory
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_repeated_compiles_do_not_leak():
     """Growth over 150 compiles, after the first 50 have filled every pool, is below 2 kB a compile."""

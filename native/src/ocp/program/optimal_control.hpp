@@ -9,6 +9,8 @@
 //     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
 // Excess goes the same way, before them: s, p and n are springs in a row, with one S and one h for all three,
 //     1/S = 1/S_s + 1/S_p + 1/S_n,   h = S (h_s/S_s + h_p/S_p - h_n/S_n),   and ds stands for ds + dp - dn.
+//
+// A long file, for it is one interface: every method is the system above once more, as values, as products or as a direction.
 #pragma once
 
 #include "interior_point/program.hpp"

@@ -14,6 +14,7 @@ from pathlib import Path
 import casadi as ca
 import matplotlib
 import numpy as np
+from support.dexterous import with_hands
 from support.machine import describe
 from support.mechanisms import FEET, HANDS, chain, ladder, robot_cases, stem
 from support.operations import operations
@@ -191,6 +192,28 @@ def stems(folder: Path) -> None:
         draw(folder, f"stem_{branches}", lengths, curves, f"stem links, {branches} branches at either end")
     head = ["branches a side", "stem links", *RECURSIVE, "PV-OSIM / EFPA", "OSIMr / OSIM"]
     table("Stem and branches (Sathya 2024a Fig. 2f, Sathya 2024b Fig. 3)", head, lines)
+    say(f"\nEFPA overtakes PV-OSIM {_crossings(lines)}, in Sathya 2024a at 54 links with 10 branches. {COLUMN}")
+
+
+COLUMN = (
+    "With m rows a link of the stem adds to PV-OSIM a pass of m columns and m (m + 1) operations of its rank-one "
+    "update, to EFPA a second pass of m columns: EFPA wins in the end where m + 1 is above the operations of a "
+    "column through a joint, here 27 in the joint's own frame (m from 27 on). Whoever pays more for a column, as "
+    "the paper does, sees the crossing further out."
+)
+
+
+def _crossings(lines: list[list]) -> str:
+    """Where the straight lines through the last two lengths of each number of branches meet, if they do."""
+    found = []
+    for branches in sorted({line[0] for line in lines}):
+        (n, pv, _, efpa, *_), (more, pv_more, _, efpa_more, *_) = [line[1:] for line in lines if line[0] == branches][
+            -2:
+        ]
+        faster = (pv_more - pv) - (efpa_more - efpa)
+        if faster > 0:
+            found.append(f"at {n + (efpa - pv) / faster * (more - n):.0f} links with {branches} branches")
+    return ", ".join(found)
 
 
 def squares(folder: Path) -> None:
@@ -238,18 +261,35 @@ def humanoids_and_hands() -> None:
     handy = load_urdf(path, floating_base=True)
     ends = [link for link in handy.frames if link.startswith(("left_hand", "right_hand")) and _is_tip(handy, link)]
     fingers = [point(link, period=None) for link in ends]
-    lines.append([f"g1 with hands, {len(ends)} finger tips", *_osim(handy, fingers)])
+    lines.append([f"g1 with its own hands, {len(ends)} finger tips", *_osim(handy, fingers)])
     standing = [weld(foot, period=None) for foot in FEET["g1"]]
-    lines.append(["g1 with hands, finger tips and feet", *_osim(handy, fingers + standing)])
+    lines.append(["g1 with its own hands, finger tips and feet", *_osim(handy, fingers + standing)])
+    for count in (1, 2):
+        dexterous, names = with_hands(example_files()["g1"], HANDS["g1"][:count])
+        fingers = [point(tip, period=None) for tip in names]
+        label = f"g1 with {count} hand{'s' * (count > 1)} of 24 dofs, {len(names)} finger tips"
+        lines.append([label, *_osim(dexterous, fingers)])
+    lines.append([f"{label}, feet", *_osim(dexterous, fingers + standing)])
     hands = [weld(hand, period=None) for hand in HANDS["talos"]]
     lines.append(
         ["talos, 2F + 2H", *_osim(robot("talos"), [weld(foot, period=None) for foot in FEET["talos"]] + hands)]
     )
-    table("Humanoids and hands (Sathya 2024b Figs 5 and 6)", ["case", *OSIM], lines)
+    table("Humanoids and hands (Sathya 2024b Figs 5 and 6)", ["case", *OSIM, "mixed"], lines)
+    say(f"\n{HANDS_WORDS}")
+
+
+HANDS_WORDS = (
+    "Sathya 2024b Fig. 6 (Atlas with Shadow hands, 15 rows a hand) has up to 34 % fewer operations for PV-OSIMr "
+    "than for PV-OSIM. On G1's own hands, 9 rows each through the 7 joints of an arm, it has more: composing at a "
+    "palm costs two products of rank 6, and saves 3 columns a joint. Hands of 24 dofs and 15 rows turn that "
+    "round, on one arm; with two, what both arms bring goes through G1's 3 waist joints alone, too few to compose "
+    "for (the paper's own remark in its Sec. V-D, where it is 3 joints or fewer). `mixed` (method 'pv-osim- "
+    "mixed') composes at a link where that saves operations, and is never above either."
+)
 
 
 def _osim(model, constraints) -> list[int]:
-    return [osim_operations(model, constraints, method) for method in OSIM.values()]
+    return [osim_operations(model, constraints, method) for method in (*OSIM.values(), "pv-osim-mixed")]
 
 
 def _is_tip(model, link) -> bool:

@@ -14,6 +14,7 @@ from .kjr import kjr
 from .ltl_osim import ltl_osim
 from .pv_osim import pv_osim
 from .pv_osim_fast import DelassusOperator, pv_osim_fast
+from .pv_osim_mixed import pv_osim_mixed
 from .pv_osimr import pv_osimr
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ DELASSUS: dict[str, Delassus] = {
     "pv-osim": pv_osim,
     "pv-osim-fast": pv_osim_fast,
     "pv-osimr": pv_osimr,
+    "pv-osim-mixed": pv_osim_mixed,
     "efpa": efpa,
     "kjr": kjr,
     "ltl": ltl_osim,

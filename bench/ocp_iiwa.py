@@ -3,6 +3,7 @@ torque weight.
 
     TRISWEEP_RIVALS=/folder python bench/ocp_iiwa.py > bench/results/ocp_iiwa.md
     TRISWEEP_RIVALS=/folder python bench/ocp_iiwa.py --reach         # the exact Hessian of the first two tables alone
+    python bench/ocp_iiwa.py --formulations                          # the last section alone
 
 Best of interleaved rounds, one core; an iteration's time by the solvers' own clocks (IPOPT: by the wall): functions,
 linear algebra (of IPOPT it is not known, and stands in the rest), rest.
@@ -116,10 +117,10 @@ def virtual_machine(backend: str, **options):
     return run
 
 
-def ipopt_by_cost(**options):
-    """IPOPT with the cost's Hessian alone."""
+def ipopt(cost_hessian: bool = False, expand: bool = True, **options):
+    """IPOPT itself: with the cost's Hessian alone, or on functions that are not expanded."""
     made = statement(**options)
-    rival = Ipopt(made, made.build(), cost_hessian=True, max_iter=LIMIT)
+    rival = Ipopt(made, made.build(), cost_hessian, expand, max_iter=LIMIT)
 
     def run() -> Run:
         answer, stats = rival.solve(), rival.function.stats()
@@ -155,14 +156,10 @@ def table_2(constrained: bool, velocity_weight: float, variants: list[tuple[str,
         runs["FATROP, virtual machine", "exact", "plain AD"] = virtual_machine("fatrop", **options)
     if len(variants) > 1:
         runs["IPOPT, virtual machine", "exact", "plain AD"] = virtual_machine("ipopt", **options)
-        runs["IPOPT, virtual machine", "no dynamics", "plain AD"] = ipopt_by_cost(**options)
+        runs["IPOPT, virtual machine", "no dynamics", "plain AD"] = ipopt(cost_hessian=True, **options)
     best = best_of_rounds(runs)
     print(f"### {'Welded, goal as a penalty' if constrained else 'Free'}, velocity weight {velocity_weight:g}\n")
-    print("| solver | Hessian | derivatives | status | objective | iterations | ms | us/iteration | functions "
-          "| linear | rest | share of functions |")  # fmt: skip
-    print("| --- " * 3 + "| --- " * 9 + "|")
-    for name, run in best.items():
-        print(f"| {' | '.join(name)} | {run} |", flush=True)
+    show(best, "solver | Hessian | derivatives")
     ours = best["Trisweep", "exact", "adjoint"]
     rivals = {"FATROP": ("FATROP", "exact", "adjoint"), "IPOPT": ("IPOPT, virtual machine", "exact", "plain AD")}
     for rival, name in rivals.items():
@@ -170,6 +167,27 @@ def table_2(constrained: bool, velocity_weight: float, variants: list[tuple[str,
             theirs = best[name]
             print(f"\n{rival} needs {theirs.each / ours.each:.1f} times our time for an iteration with the exact "
                   f"Hessian, {theirs.seconds / ours.seconds:.1f} times for the solve.")  # fmt: skip
+    print()
+
+
+def show(best: dict, what: str) -> None:
+    print(f"| {what} | status | objective | iterations | ms | us/iteration | functions | linear | rest "
+          "| share of functions |")  # fmt: skip
+    print("| --- " * (what.count("|") + 10) + "|")
+    for name, run in best.items():
+        print(f"| {' | '.join(name)} | {run} |", flush=True)
+
+
+def formulations(velocity_weight: float) -> None:
+    """The free reach by forward dynamics, by inverse dynamics, and IPOPT on functions expanded and not."""
+    options = {"velocity_weight": velocity_weight}
+    runs = {}
+    for dynamics in ("forward", "inverse"):
+        runs["Trisweep", dynamics] = trisweep("exact", "adjoint", dynamics=dynamics, **options)
+        runs["IPOPT, SX", dynamics] = ipopt(dynamics=dynamics, **options)
+        runs["IPOPT, MX", dynamics] = ipopt(expand=False, dynamics=dynamics, **options)
+    print(f"### Free, velocity weight {velocity_weight:g}\n")
+    show(best_of_rounds(runs), "solver | dynamics")
     print()
 
 
@@ -197,9 +215,24 @@ def table_3(velocity_weight: float) -> None:
     print(flush=True)
 
 
+def all_formulations() -> None:
+    print("## Formulations\n")
+    print(FORMULATIONS)
+    for weight in VELOCITY_WEIGHTS:
+        formulations(weight)
+
+
+FORMULATIONS = """Accelerations as controls and torques as rows, by inverse dynamics, lead to the same optimum. "SX":
+one graph of scalars; "MX": calls of a stage's functions, as CasADi has them unexpanded.
+"""
+
+
 if __name__ == "__main__":
     print("# The reach of the iiwa (Sathya 2024c, Tables 2 and 3)\n")
     print("```\n" + describe("casadi", "llvmlite") + "```\n")
+    if "--formulations" in sys.argv:
+        all_formulations()
+        sys.exit()
     print((__doc__ or "").split("\n\n", 2)[2])
     if driver() is None:
         print("There is no C compiler here: FATROP through its C interface is left out.\n")
@@ -213,3 +246,4 @@ if __name__ == "__main__":
         print("## Table 3\n")
         for weight in VELOCITY_WEIGHTS:
             table_3(weight)
+        all_formulations()

@@ -13,6 +13,7 @@ from casadi import sumsqr
 from numpy.typing import ArrayLike
 
 from ...dynamics import weld
+from ...errors import ProblemError
 from ...ocp import Problem
 from ..ready import Task
 from ..robot import robot
@@ -22,6 +23,7 @@ GOAL = (1.0, -0.5, 0.6, 0.9, -0.7, -0.4, 0.5)  # rad
 TORQUE_LIMIT = (320.0, 320.0, 176.0, 176.0, 110.0, 40.0, 40.0)  # N m
 VELOCITY_LIMIT = (1.48, 1.48, 1.75, 1.31, 2.27, 2.36, 2.36)  # rad/s
 END_EFFECTOR = "iiwa_flange"
+DYNAMICS = ("forward", "inverse")
 
 
 def iiwa_reach(
@@ -33,24 +35,36 @@ def iiwa_reach(
     velocity_weight: float = 1e-2,
     constrained: bool = False,
     goal_weight: float = 10.0,
+    dynamics: str = "forward",
 ) -> Task:
     """From `start` to `goal` (7,), rad, in `steps` steps of `step` s; both are parameters of the problem.
 
     Cost: torque_weight |tau|^2 + velocity_weight |v|^2, summed over the steps, the velocity's also at the end.
     constrained: the end effector is welded where it is at the start, and the goal, which it cannot reach then, is a
     cost goal_weight |q - goal|^2 at the end.
-    Guess: at rest in the start pose, without torque.
+    dynamics: "forward", or "inverse": the accelerations are the controls, and the torques rows with limits.
+    Guess: at rest in the start pose, without torque, or without acceleration.
     """
+    if dynamics not in DYNAMICS or (constrained and dynamics == "inverse"):
+        raise ProblemError(
+            f"iiwa_reach: dynamics is {dynamics!r}, expected 'forward', or 'inverse' without constraints"
+        )
     arm = robot("iiwa14")
     ocp = Problem(steps=steps, step=step, integrator="euler")
     q = ocp.state("q", arm.nq, lower=arm.q_lower, upper=arm.q_upper)
     v = ocp.state("v", arm.nv, lower=-np.array(VELOCITY_LIMIT), upper=VELOCITY_LIMIT)
-    tau = ocp.control("tau", arm.nv, lower=-np.array(TORQUE_LIMIT), upper=TORQUE_LIMIT)
+    torques = {"lower": -np.array(TORQUE_LIMIT), "upper": TORQUE_LIMIT}
+    if dynamics == "inverse":
+        a = ocp.control("a", arm.nv)
+        tau = arm.inverse_dynamics(q, v, a)
+        ocp.constrain("torque", tau, **torques)
+    else:
+        tau = ocp.control("tau", arm.nv, **torques)
     start_pose, goal_pose = ocp.parameter("start_pose", arm.nq), ocp.parameter("goal", arm.nq)
 
     if constrained:
         a, _ = arm.forward_dynamics(q, v, tau, constraints=[weld(END_EFFECTOR)])
-    else:
+    elif dynamics == "forward":
         a = arm.forward_dynamics(q, v, tau)
     ocp.derivative(q=v, v=a)
     ocp.minimize(torque_weight * sumsqr(tau), name="torque")

@@ -47,17 +47,20 @@ class Residuals:
 class Ipopt:
     """The program of a task, ready for CasADi's IPOPT; `solver` is the task's own, for bounds, guess and parameters.
 
-    cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian.
+    cost_hessian: leave the curvature of the constraints, dynamics among them, out of the Hessian. expand: into one
+    graph of scalars (SX), where CasADi's calls of a stage's functions (MX) stand otherwise.
     """
 
-    def __init__(self, task: Task, solver: Solver, cost_hessian: bool = False, **options: Any) -> None:
+    def __init__(
+        self, task: Task, solver: Solver, cost_hessian: bool = False, expand: bool = True, **options: Any
+    ) -> None:
         self.program = program = assemble(solver.transcription, solver.layout)
         shared, stage_parameters = solver.inputs.parameters(task.parameters)
         self.guess = solver.inputs.guess(task.guess, stage_parameters)
         self.limits = solver.limits.at(self.guess, shared, stage_parameters)
         self.parameters = np.concatenate([shared, stage_parameters])
         nlp = {"x": program.z, "p": program.p, "f": program.f, "g": program.g}
-        all_options: dict[str, Any] = {"expand": True, "print_time": False, "ipopt": OPTIONS | options}
+        all_options: dict[str, Any] = {"expand": expand, "print_time": False, "ipopt": OPTIONS | options}
         if cost_hessian:
             all_options["hess_lag"] = self._cost_hessian()
         self.function = ca.nlpsol("ipopt", "ipopt", nlp, all_options)

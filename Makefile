@@ -82,7 +82,7 @@ clean:
 $(VENV)/.toolchain: pyproject.toml
 	@test -x $(BIN)/python || { echo "== creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
 	@echo "== installing the build tools into $(VENV)"
-	@$(PIP) install 'scikit-build-core>=0.11' 'nanobind>=2.4' cmake ninja
+	@$(PIP) install 'scikit-build-core>=0.11' 'nanobind>=2.4' 'numpy>=2' cmake ninja
 	@touch $@
 
 # Without build isolation the paths of the tools stay put, so that CMake recompiles only what changed.

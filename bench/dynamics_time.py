@@ -19,7 +19,7 @@ from support.machine import describe
 from support.mechanisms import FEET, HANDS
 from support.rivals.mujoco_twin import mujoco_twin
 from support.rivals.pinocchio_overhead import pinocchio_overhead
-from support.timing import by_address, seconds
+from support.timing import by_address, seconds, with_addresses
 from trisweep.dynamics import point, weld
 from trisweep.dynamics.constrained.pv_early import pv_early
 from trisweep.dynamics.delassus.choice import DELASSUS
@@ -62,8 +62,8 @@ TABLE = {
     "talos (2F+H)": ("talos", FEET["talos"] + HANDS["talos"][:1]),
     "talos (2F+2H)": ("talos", FEET["talos"] + HANDS["talos"]),
 }
-METHODS = ("pv", "pv-base", "pv-early", "ltl", "pv-soft", "ltl-soft")
-OSIM = [name for name in DELASSUS if name != "pv-osim-fast"]
+METHODS = ("pv", "pv-base", "pv-early", "ltl", "pv-soft", "ltl-soft", "riccati")
+OSIM = tuple(DELASSUS)
 
 robot = cache(robot)
 
@@ -131,15 +131,18 @@ def method_code(model, held, method):
 
 
 def osim_code(model, held, method):
-    """The machine code of a Delassus matrix."""
+    """The machine code of a Delassus matrix; of the operator, one solution."""
     q = ca.SX.sym("q", model.nq)
-    return compile_function(ca.Function("f", [q], [ca.densify(DELASSUS[method](model, q, held))]))
+    found = DELASSUS[method](model, q, held)
+    if method == "pv-osim-fast":
+        found = found.solve(np.ones((sum(row.size for row in held), 1)))
+    return compile_function(ca.Function("f", [q], [ca.densify(found)]))
 
 
 def table(title, names, code, arguments) -> None:
     """Times of all methods on all robots."""
     print(f"\n{title}; core us, one state")
-    print(f"{'robot':16} " + " ".join(f"{name:>9}" for name in names))
+    print(f"{'robot':16} " + " ".join(f"{name:>13}" for name in names))
     for case, (name, links) in TABLE.items():
         model, rng = robot(name), np.random.default_rng(0)
         held = [(point if name == "go1" else weld)(link, period=None) for link in links]
@@ -147,16 +150,20 @@ def table(title, names, code, arguments) -> None:
         one = [np.ascontiguousarray(array[None]) for array in state[:arguments]]
         measured = {}
         for method in names:
-            if method == "pv-base" and not model.has_floating_base:
+            if method in ("pv-base", "pv-osim-fast") and not model.has_floating_base:
                 continue
-            function = code(model, held, method)
-            measured[method] = [seconds(by_address(function, one, n)[0], 300) for n in (1, 0)]
+            if method == "riccati":
+                calls = [with_addresses(model.compiled._forward(held, method, None), one, n) for n in (1, 0)]
+            else:
+                function = code(model, held, method)
+                calls = [by_address(function, one, n)[0] for n in (1, 0)]
+            measured[method] = [seconds(call, 300) for call in calls]
         best = {method: [np.inf, np.inf] for method in measured}
         for _ in range(ROUNDS):
             for method, both in measured.items():
                 best[method] = [min(known, once()) for known, once in zip(best[method], both)]
-        call = min(each[1] for each in best.values())
-        cells = [f"{1e6 * (best[method][0] - call):9.2f}" if method in best else " " * 9 for method in names]
+        inner = {method: 1e6 * (one - none) for method, (one, none) in best.items()}
+        cells = [f"{inner[method]:13.2f}" if method in inner else " " * 13 for method in names]
         print(f"{case:16} " + " ".join(cells), flush=True)
 
 

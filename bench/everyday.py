@@ -3,15 +3,18 @@
     python bench/everyday.py
 
 Inverse, forward and constrained forward dynamics and their first derivatives: microseconds a call, best of interleaved
-rounds, and what a call costs above the machine code itself, which is called by its address here. Pinocchio's
-constrained derivatives need the dynamics before them: both are timed.
+rounds, with new arrays and with `out=`, and what the first costs above the code itself, which is handed bare addresses
+here. Pinocchio's constrained derivatives need the dynamics before them: both are timed. "riccati" is constrained
+forward dynamics by Gauss' principle, which takes every configuration.
 """
+
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
 from support.machine import describe
 from support.mechanisms import FEET
-from support.timing import by_address, seconds
+from support.timing import seconds, with_addresses
 from trisweep.dynamics import point, weld
 from trisweep.native import level
 from trisweep.problems.robot import robot, robot_file
@@ -62,47 +65,55 @@ def cases(name):
     v, x = rng.standard_normal((2, model.nv))
     compiled, m, d = model.compiled, twin.model, twin.data
     ours = {
-        "inverse dynamics": lambda: compiled.inverse_dynamics(q, v, x),
-        "forward dynamics": lambda: compiled.forward_dynamics(q, v, x),
-        "constrained": lambda: compiled.forward_dynamics(q, v, x, held),
-        "slopes of inverse": lambda: compiled.inverse_dynamics_slopes(q, v, x),
-        "slopes of forward": lambda: compiled.forward_dynamics_slopes(q, v, x),
-        "slopes of constrained": lambda: compiled.forward_dynamics_slopes(q, v, x, held),
+        "inverse dynamics": lambda out=None: compiled.inverse_dynamics(q, v, x, out=out),
+        "forward dynamics": lambda out=None: compiled.forward_dynamics(q, v, x, out=out),
+        "constrained": lambda out=None: compiled.forward_dynamics(q, v, x, held, out=out),
+        "constrained, riccati": lambda out=None: compiled.forward_dynamics(q, v, x, held, "riccati", out=out),
+        "slopes of inverse": lambda out=None: compiled.inverse_dynamics_slopes(q, v, x, out=out),
+        "slopes of forward": lambda out=None: compiled.forward_dynamics_slopes(q, v, x, out=out),
+        "slopes of constrained": lambda out=None: compiled.forward_dynamics_slopes(q, v, x, held, out=out),
     }
     theirs = {
         "inverse dynamics": lambda: pin.rnea(m, d, q, v, x),
         "forward dynamics": lambda: pin.aba(m, d, q, v, x),
         "constrained": lambda: twin.constrained(q, v, x),
+        "constrained, riccati": lambda: twin.constrained(q, v, x),
         "slopes of inverse": lambda: pin.computeRNEADerivatives(m, d, q, v, x),
         "slopes of forward": lambda: pin.computeABADerivatives(m, d, q, v, x),
         "slopes of constrained": lambda: twin.constrained_slopes(q, v, x),
     }
     for what, call in ours.items():
-        found = call()
-        code = list(compiled._codes.values())[-1] if what != "constrained" else compiled._forward(held, None, None)
-        inner = by_address(code.function, [q.reshape(1, -1), v.reshape(1, -1), x.reshape(1, -1)], 1)[0]
-        nothing = by_address(code.function, [q.reshape(1, -1), v.reshape(1, -1), x.reshape(1, -1)], 0)[0]
-        first, other = found, theirs[what]()
-        while isinstance(first, tuple):
-            first = first[0]
+        found, other = call(), theirs[what]()
+        code = list(compiled._codes.values())[-1]
+        parts = flat(found)
+        into = [np.empty_like(part) for part in parts]
+        again = partial(call, into[0] if len(into) == 1 else into)
         other = other[0] if isinstance(other, tuple) else other
-        apart = abs(first - other).max() / abs(other).max()
-        yield what, call, theirs[what], inner, nothing, apart
+        apart = abs(parts[0] - other).max() / abs(other).max()
+        bare = [with_addresses(code, (q, v, x), count) for count in (1, 0)]
+        yield what, call, again, theirs[what], *bare, apart
+
+
+def flat(found):
+    """The arrays of an answer."""
+    return [part for each in found for part in flat(each)] if isinstance(found, tuple) else [found]
 
 
 def main() -> None:
     print(describe("pin", "casadi", "llvmlite"))
     print(f"instruction set: {level}; microseconds a call\n")
-    print(f"{'robot':8} {'what':24} {'ours':>8} {'pin':>8} {'pin/ours':>9} {'above the code':>15} {'apart':>9}")
+    print(f"{'robot':8} {'what':22} {'ours':>7} {'out=':>7} {'pin':>7} {'pin/ours':>9} {'above code':>11} {'apart':>8}")
     for name in HELD:
-        for what, ours, theirs, inner, nothing, apart in cases(name):
-            measures = [seconds(call, REPETITIONS) for call in (ours, theirs, inner, nothing)]
-            best = np.full(4, np.inf)
+        for what, *calls, apart in cases(name):
+            measures = [seconds(call, REPETITIONS) for call in calls]
+            best = np.full(len(calls), np.inf)
             for _ in range(ROUNDS):
                 best = np.minimum(best, [measure() for measure in measures])
-            mine, pins, code, empty = 1e6 * best
+            mine, into, pins, code, empty = 1e6 * best
             above = mine - (code - empty)
-            print(f"{name:8} {what:24} {mine:8.2f} {pins:8.2f} {pins / mine:9.2f} {above:15.2f} {apart:9.1e}")
+            print(
+                f"{name:8} {what:22} {mine:7.2f} {into:7.2f} {pins:7.2f} {pins / mine:9.2f} {above:11.2f} {apart:8.1e}"
+            )
 
 
 if __name__ == "__main__":

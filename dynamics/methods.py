@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import casadi as ca
-import numpy as np
 
 from ..errors import ModelError
 from .algebra.arrays import Array, any_not_finite, is_symbolic
@@ -50,11 +49,27 @@ PROXIMAL: dict[str, type[Factorization]] = {
 
 def iterated(kind: type[Factorization]) -> Method:
     """A proximal method with its default settings as a function like the others."""
-    return partial(_iterated, kind)
+    return partial(met, kind)
 
 
-def _iterated(kind: type[Factorization], problem: ForwardProblem) -> Answer:
-    return solve(kind, problem)[:2]
+def met(kind: type[Factorization], problem: ForwardProblem) -> Answer:
+    """Accelerations and forces, of numbers if the rows can hold."""
+    a, forces, report = solve(kind, problem)
+    if report is None or is_symbolic(a):  # demands or rows of symbols
+        return a, forces
+    if not (report.converged and report.met):
+        raise ModelError(contradicting(problem.constraints, kind.name, float(report.residual)))
+    return a, forces
+
+
+def contradicting(constraints: Sequence[Constraint], method: str, residual: float) -> str:
+    """The sentence for rows that a proximal method has not met."""
+    links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
+    return (
+        f"constraints on {links}: their rows depend on each other at this configuration, or nearly so, and as far as "
+        f"method '{method}' can tell contradict each other by {residual:.3g}, expected rows that can hold "
+        "(proximal_dynamics takes them by least squares)"
+    )
 
 
 FORWARD: dict[str, Method] = {
@@ -77,10 +92,6 @@ SOFT = ("pv-soft", "ltl-soft")
 # Of independent rows, the methods of which symbols take the one with the fewest operations: both solve for all forces
 # together, and so hold wherever the rows are independent. ("pv-early" needs fewer, but fixes the order of its pivots.)
 SYMBOLIC = ("pv", "ltl")
-
-# What rows that depend on each other may lack of being met, beside the largest acceleration or demand or 1, before
-# they are said to contradict each other: well above the rounding of velocity terms, well below what a solve leaves.
-CONTRADICTION = 1e-7
 
 # A method, and why it is taken.
 Choice: TypeAlias = tuple[str, str]
@@ -155,29 +166,11 @@ def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
             raise ModelError(dependent(problem.model, constraints, method)) from None
         return a, [*forces]
     try:
-        if method is None and choose(problem.model, constraints)[0] == STIFFEST:
-            return met(problem)
-        answer = forward_method(problem.model, constraints, method)(problem)
+        return forward_method(problem.model, constraints, method)(problem)
     except ZeroDivisionError:
         if method is not None or not constraints or is_proximal(problem.model, constraints, method):
             raise ModelError(dependent(problem.model, constraints, method)) from None
-        return met(problem)
-    return answer
-
-
-def met(problem: ForwardProblem) -> Answer:
-    """Accelerations and forces of numbers whose rows depend on each other, if they can hold."""
-    a, forces, report = solve(PROXIMAL[STIFFEST], problem)
-    if is_symbolic(a) or report is None:  # demands or rows of symbols
-        return a, forces
-    scale = max(1.0, *(float(np.abs(part).max(initial=0.0)) for part in (a, *(row.k for row in problem.couplings))))
-    if not report.residual <= CONTRADICTION * scale:
-        links = ", ".join(f"'{constraint.link}'" for constraint in problem.constraints)
-        raise ModelError(
-            f"constraints on {links}: their rows depend on each other at this configuration and contradict each other "
-            f"by {report.residual:.3g}, expected rows that can hold (proximal_dynamics takes them by least squares)"
-        )
-    return a, forces
+        return met(PROXIMAL[STIFFEST], problem)
 
 
 def proximal_dynamics(
@@ -273,13 +266,18 @@ def no_inertia(model: Model) -> str:
 
 def dependent(model: Model, constraints: Sequence[Constraint], method: str | None) -> str:
     """The sentence for rows that depend on each other, or a joint without inertia to move."""
-    if not constraints or is_proximal(model, constraints, method):
+    if not constraints or method == "riccati" or is_proximal(model, constraints, method):
         return no_inertia(model)
     links = ", ".join(f"'{constraint.link}'" for constraint in constraints)
     if method == "pv-early":
         return (
             f"constraints on {links}: a joint hardly feels the row that it is to meet, or rows depend on each other at "
             "this configuration, but method 'pv-early' expects neither (method=None takes independent rows everywhere)"
+        )
+    if method == "pv-base":
+        return (
+            f"constraints on {links}: those of a branch depend on each other without the base at this configuration, "
+            "but method 'pv-base' expects independent ones (method='pv' needs the base as well)"
         )
     return (
         f"constraints on {links}: their rows depend on each other at this configuration, but method "

@@ -447,8 +447,9 @@ class Model:
     ) -> Array | DelassusOperator:
         """J M^-1 J' (m, m), rows in the order of the constraints.
 
-        method: "pv-osim", "pv-osimr", "efpa", "kjr", "ltl", which alone takes loops; "pv-osim-fast" gives an operator
-        with `solve(b)` for b (m, k). None for "pv-osim", with loops "ltl".
+        method: "pv-osim", "pv-osimr", "pv-osim-mixed" (the cheaper of the two on each stretch), "efpa", "kjr", "ltl",
+        which alone takes loops; "pv-osim-fast" gives an operator with `solve(b)` for b (m, k). None for "pv-osim", with
+        loops "ltl".
         """
         from .delassus.choice import delassus
 

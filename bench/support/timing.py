@@ -2,9 +2,10 @@
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from trisweep.dynamics.compiled.machine_code import ArrayCode
 from trisweep.native import CompiledFunction
 
 
@@ -42,3 +43,14 @@ def by_address(
         entry(*arguments)
 
     return call, results
+
+
+def with_addresses(code: ArrayCode, arguments: Sequence[np.ndarray], count: int) -> Callable[[], None]:
+    """The code behind a call of `model.compiled`, handed addresses, for so many states: of none, the way to it."""
+    results = [np.empty(n * m) for n, m in code.shapes]
+    given, to = ([each.ctypes.data for each in arrays] for arrays in (arguments, results))
+
+    def call(keep=(arguments, results)) -> None:
+        code.rows(given, [0] * len(given), to, count)
+
+    return call

@@ -54,7 +54,14 @@ class Factor:
 
 
 class RowFactor(Factor):
-    """L D L' of a matrix that is singular where rows depend on each other; there, symbols become NaN."""
+    """L D L' of a matrix that is singular where rows depend on each other; there, symbols become NaN.
+
+    share: what a pivot must be of the diagonal entry it started from.
+    """
+
+    def __init__(self, A: Array, share: float = DEPENDENT):
+        self.share = share
+        super().__init__(A)
 
     def pivot(self, d: Array, scale: Array) -> Array:
-        return independent(d, scale, DEPENDENT)
+        return independent(d, scale, self.share)

@@ -20,8 +20,8 @@ from ..delassus.choice import delassus_matrix
 from ..forward_problem import forward_problem
 from ..methods import DEFAULT_PROXIMAL, PROXIMAL, choose_counted, expression
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
-from . import slopes
-from .machine_code import Expression, MachineCode
+from . import recursive_code, slopes
+from .machine_code import ArrayCode, Expression, MachineCode
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -42,8 +42,8 @@ class Compiled:
     def __init__(self, model: Model):
         self.model = model
         self.proximal: dict[Hashable, ProximalCode] = {}
-        self._codes: dict[Hashable, MachineCode] = {}
-        self._recent: dict[Hashable, MachineCode | ProximalCode] = {}
+        self._codes: dict[Hashable, ArrayCode] = {}
+        self._recent: dict[Hashable, ArrayCode | ProximalCode] = {}
 
     @overload
     def forward_dynamics(
@@ -95,7 +95,7 @@ class Compiled:
             key, code = (listed(constraints), method, links), None
         return code or self._remember(key, self._new_forward(*key))
 
-    def _remember(self, key: Hashable, code: MachineCode | ProximalCode) -> MachineCode | ProximalCode:
+    def _remember(self, key: Hashable, code: ArrayCode | ProximalCode) -> ArrayCode | ProximalCode:
         if len(self._recent) >= REMEMBERED:
             self._recent.clear()
         self._recent[key] = code
@@ -103,7 +103,7 @@ class Compiled:
 
     def _new_forward(
         self, constraints: tuple[Constraint, ...], method: str | None, links: tuple[str, ...]
-    ) -> MachineCode | ProximalCode:
+    ) -> ArrayCode | ProximalCode:
         held = listed(constraints)
         name = choose_counted(self.model, held)[0] if method is None else method
         if held and name in PROXIMAL:
@@ -115,6 +115,8 @@ class Compiled:
             return [a, *found]
 
         key = ("forward_dynamics", tuple(row.key for row in held), method, links)
+        if held and method == "riccati":
+            return self._codes.get(key) or self._keep(key, recursive_code.gauss(self.model, held, links))
         return self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links)
 
     def forward_dynamics_slopes(
@@ -130,22 +132,28 @@ class Compiled:
         if code is None:
             held = listed(constraints)
             full = ("forward_dynamics_slopes", tuple(row.key for row in held))
-            code = self._codes.get(full) or self._code(
-                full, ("q", "v", "tau"), lambda q, v, tau: slopes.of_forward_dynamics(self.model, q, v, tau, held)
-            )
+            code = self._codes.get(full) or self._new_forward_slopes(full, held)
             self._remember(key, code)
         found: Any = code(out, q, v, tau)
         return (found[:3], found[3:]) if constraints else found
 
+    def _new_forward_slopes(self, key: Hashable, held: tuple[Constraint, ...]) -> ArrayCode:
+        if recursive_code.has_recursive_slopes(self.model, held):
+            return self._keep(key, recursive_code.forward_slopes(self.model, held))
+        return self._code(
+            key, ("q", "v", "tau"), lambda q, v, tau: slopes.of_forward_dynamics(self.model, q, v, tau, held)
+        )
+
     def inverse_dynamics_slopes(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Any = None) -> Slopes:
         """The joint forces' slopes by q, v and a, (nv, nv) each or (count, nv, nv); the last is the mass matrix."""
-        code = self._codes.get("inverse_dynamics_slopes") or self._code(
-            "inverse_dynamics_slopes",
-            ("q", "v", "a"),
-            lambda q, v, a: slopes.of_inverse_dynamics(self.model, q, v, a),
-        )
+        code = self._codes.get("inverse_dynamics_slopes") or self._new_inverse_slopes("inverse_dynamics_slopes")
         found: Slopes = code(out, q, v, a)
         return found
+
+    def _new_inverse_slopes(self, key: str) -> ArrayCode:
+        if recursive_code.has_recursive_slopes(self.model, ()):
+            return self._keep(key, recursive_code.inverse_slopes(self.model))
+        return self._code(key, ("q", "v", "a"), lambda q, v, a: slopes.of_inverse_dynamics(self.model, q, v, a))
 
     def proximal_dynamics(
         self,
@@ -164,7 +172,7 @@ class Compiled:
         held = listed(constraints)
         if not held:
             a = self.forward_dynamics(q, v, tau, external=external)
-            return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True)
+            return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True, 0.0)
         pushes = dict(external or {})
         name = choose_counted(self.model, held)[0] if method is None else method
         method = DEFAULT_PROXIMAL if method is None and name not in PROXIMAL else name
@@ -189,7 +197,7 @@ class Compiled:
         code = code or self._inverse(tuple(external or ()))
         return code(out, q, v, a, *external.values()) if external else code(out, q, v, a)
 
-    def _inverse(self, links: tuple[str, ...]) -> MachineCode:
+    def _inverse(self, links: tuple[str, ...]) -> ArrayCode:
         def sweep(q: ca.SX, v: ca.SX, a: ca.SX, *forces: ca.SX) -> list[Array]:
             return [self.model.inverse_dynamics(q, v, a, dict(zip(links, forces)))]
 
@@ -245,10 +253,13 @@ class Compiled:
 
     def _code(
         self, key: Hashable, arguments: Sequence[str], expression: Expression, links: Sequence[str] = ()
-    ) -> MachineCode:
+    ) -> ArrayCode:
         """New machine code for an expression of these arguments and of forces on links."""
         name = key if isinstance(key, str) else str(key[0])  # type: ignore[index]
         sizes = {each: self.model.nq if each == "q" else self.model.nv for each in arguments}
         pushes = {f"external force on '{link}'": 6 for link in links}
-        self._codes[key] = MachineCode(self.model, name, sizes | pushes, expression)
-        return self._codes[key]
+        return self._keep(key, MachineCode(self.model, name, sizes | pushes, expression))
+
+    def _keep(self, key: Hashable, code: ArrayCode) -> ArrayCode:
+        self._codes[key] = code
+        return code

@@ -20,11 +20,11 @@ from ...errors import ModelError
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint
 from ..forward_problem import forward_problem
-from ..methods import DEFAULT_PROXIMAL, PROXIMAL, named
+from ..methods import DEFAULT_PROXIMAL, PROXIMAL, contradicting, named
 from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
 from ..proximal.iteration import Iterate, run
-from ..proximal.settings import NUMERIC, Proximal, ProximalReport
+from ..proximal.settings import CONTRADICTION, NUMERIC, Proximal, ProximalReport
 from .machine_code import Expression, MachineCode, checked, put
 
 if TYPE_CHECKING:
@@ -64,9 +64,15 @@ class ProximalCode:
         """Accelerations and each constraint's forces."""
         if self.first is not None:
             found = self.codes[self.first].straight(None, *given, self.at_rest)
-            if found is not None and found[0].ndim == 1 and found[3][0] <= self.settings.tolerance:
-                return put(out, (found[0], *(found[2][part] for part in self.slices)))
-        a, forces, _ = self.report(given, None)
+            if found is not None and found[0].ndim == 1:
+                error, _, missed = found[3]
+                if error <= self.settings.tolerance and missed <= CONTRADICTION:
+                    return put(out, (found[0], *(found[2][part] for part in self.slices)))
+        a, forces, report = self.report(given, None)
+        right = np.logical_and(report.converged, report.met)
+        if not np.all(right):
+            first = np.ravel(report.residual)[np.argmin(right)]
+            raise ModelError(contradicting(self.constraints, self.kind.name, float(first)))
         return put(out, (a, *forces))
 
     def report(
@@ -74,12 +80,13 @@ class ProximalCode:
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...], ProximalReport]:
         """Accelerations, forces and report of one state or a batch, from forces to start from."""
         arrays = [*checked(self.model, self.arguments, given), _stacked(self.constraints, forces)]
-        a, reached, iterations, residual, error = self.solve([np.atleast_2d(array) for array in arrays])
+        a, reached, iterations, judged = self.solve([np.atleast_2d(array) for array in arrays])
+        error, residual, missed = judged.T
         converged = error <= self.settings.tolerance
         parts = tuple(reached[:, part] for part in self.slices)
         if any(array.ndim == 2 for array in arrays):
-            return a, parts, ProximalReport(self.kind.name, self.mu, iterations, residual, error, converged)
-        numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0])
+            return a, parts, ProximalReport(self.kind.name, self.mu, iterations, residual, error, converged, missed)
+        numbers = int(iterations[0]), float(residual[0]), float(error[0]), bool(converged[0]), float(missed[0])
         return a[0], tuple(part[0] for part in parts), ProximalReport(self.kind.name, self.mu, *numbers)
 
     def _iterate(self, q: Array, v: Array, tau: Array, pushes: Sequence[Array], forces: Sequence[Array]) -> Iterate:
@@ -99,8 +106,8 @@ class ProximalCode:
         return min(most, self.limit)
 
     def solve(self, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """Accelerations, forces, iterations, residuals and errors for rows of q, v, tau, external forces and forces to
-        start from.
+        """Accelerations, forces, iterations and (error, residual, missed) for rows of q, v, tau, external forces and
+        forces to start from.
         """
         self.first = self.first or self._needed(rows)
         a, reached, settled, judged = self._call(self.first, rows)
@@ -122,8 +129,7 @@ class ProximalCode:
             a,
             np.where((error <= self.settings.tolerance)[:, None], settled, reached),
             iterations,
-            judged[:, 1],
-            error,
+            judged,
         )
 
     def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -141,7 +147,7 @@ class ProximalCode:
             while iterate.count < iterations:
                 iterate.advance()
             iterate.refine()
-            judged = ca.vertcat(error_estimate(*iterate.measures()), iterate.largest_residual())
+            judged = ca.vertcat(error_estimate(*iterate.measures()), iterate.largest_residual(), iterate.missed())
             return [iterate.a, iterate.force, iterate.settled(), judged]
 
         return expression

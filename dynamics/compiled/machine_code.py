@@ -26,25 +26,35 @@ if TYPE_CHECKING:
 # Results in the symbols of the arguments.
 Expression: TypeAlias = Callable[..., Sequence[Array]]
 
+# What a state with no finite result was expected to be.
+INDEPENDENT = (
+    "a configuration at which the constraints are independent and every joint moves some mass, and numbers of a "
+    "sensible size"
+)
 
 ArrayCall: CoreObject = core.ArrayCall
 
 
-class MachineCode(ArrayCall):
+class ArrayCode(ArrayCall):
     """Called with (out, *arguments): an array, or a tuple of several, which are those in `out` unless it is None.
 
-    name: of the algorithm; arguments: names and sizes of the expression's columns, the configuration first.
+    name: of the algorithm; arguments: names and sizes of its columns, the configuration first; shapes: of its results;
+    sought: what a state that gives no finite result was expected to be.
     """
 
-    def __init__(self, model: Model, name: str, arguments: Mapping[str, int], expression: Expression):
-        self.model, self.name, self.arguments = model, name, dict(arguments)
-        symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(self.arguments.values())]
-        with no_fork():
-            outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
-            self.shapes = [output.shape for output in outputs]
-            self.function = code = native.compile_function(ca.Function(name, symbols, outputs))
-        sizes, unit = code.sizes, (unit_parts(model), UNIT_TOLERANCE)
-        super().__init__(code.address, sizes.work, sizes.inputs, self.shapes, True, True, *unit)
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        arguments: Mapping[str, int],
+        shapes: Sequence[tuple[int, int]],
+        code: CoreObject,
+        sought: str = INDEPENDENT,
+    ):
+        self.model, self.name, self.arguments, self.shapes = model, name, dict(arguments), list(shapes)
+        self.sought = sought
+        unit = unit_parts(model), UNIT_TOLERANCE
+        super().__init__(code, list(self.arguments.values()), self.shapes, True, True, *unit)
 
     def carefully(self, out: Any, *given: ArrayLike) -> Any:
         """The same for whatever can be made an array, and a sentence for what cannot."""
@@ -59,18 +69,32 @@ class MachineCode(ArrayCall):
             if not np.isfinite(result).all():
                 row = int(np.argmin(np.isfinite(result).all(axis=1)))
                 raise ModelError(
-                    f"compiled {self.name}: state {row} gives a result that is not finite, expected a configuration at "
-                    "which the constraints are independent and every joint moves some mass, and numbers of a sensible "
-                    "size"
+                    f"compiled {self.name}: state {row} gives a result that is not finite, expected {self.sought}"
                 )
         shaped = tuple(_shaped(result, shape) for result, shape in zip(several, self.shapes))
         found = shaped if lengths else tuple(result[0] for result in shaped)
         return put(out, found) if len(found) > 1 else put(out if out is None else (out,), found)[0]
 
     def rows_of(self, *rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Results (count, m), whatever they are, for rows (count, n)."""
-        found = self.function.batch(*rows)
-        return found if isinstance(found, tuple) else (found,)
+        """Results (count, m), whatever they are, for rows (count, n) or (1, n)."""
+        plain = [np.ascontiguousarray(each) for each in rows]
+        count = 0 if any(len(each) == 0 for each in plain) else max(len(each) for each in plain)
+        found = tuple(np.empty((count, n * m)) for n, m in self.shapes)
+        strides = [0 if len(each) == 1 else each.shape[1] for each in plain]
+        self.rows([each.ctypes.data for each in plain], strides, [each.ctypes.data for each in found], count)
+        return found
+
+
+class MachineCode(ArrayCode):
+    """An expression of the arguments as machine code."""
+
+    def __init__(self, model: Model, name: str, arguments: Mapping[str, int], expression: Expression):
+        symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(arguments.values())]
+        with no_fork():
+            outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
+            self.function = code = native.compile_function(ca.Function(name, symbols, outputs))
+        made = core.CompiledCode(code.address, code.sizes.work)
+        super().__init__(model, name, arguments, [output.shape for output in outputs], made)
 
 
 def put(out: Any, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:

@@ -17,6 +17,10 @@ from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
 from .pv import CarriedRows
 
+# What a row of a branch must leave beside those before it, without the base's help: what is less cancels against the
+# base's share, and takes as many digits with it.
+INDEPENDENT = 1e-6
+
 
 def pv_base(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces."""
@@ -43,6 +47,6 @@ def pv_base(problem: ForwardProblem) -> Answer:
 
 def base_first(H: Array, f: Array, K: Array, L: Array, l: Array) -> tuple[Array, Array]:
     """The base's acceleration (eq. 49), and from it the stacked forces (eq. 46)."""
-    dual = RowFactor(L)
+    dual = RowFactor(L, INDEPENDENT)
     a = Factor(H + dual.inverse_form(K)).solve(f - K.T @ dual.solve(l))
     return a, -dual.solve(K @ a + l)

@@ -46,11 +46,17 @@ def newton_euler(
         push = None if external is None else external[i]
         if push is not None:
             f[i] = f[i] - push
+    return felt_by_joints(model, move, f)
+
+
+def felt_by_joints(model: Model, move: TreeMotion, f: Sequence[Array]) -> Array:
+    """The joint forces (nv, 1) that carry forces (6, 1) on the bodies, in their frames."""
+    carried = list(f)
     tau: dict[int, Array] = {}
     for i in reversed(range(model.size)):
-        tau[i] = pick(f[i], model.joints[i].axes)
+        tau[i] = pick(carried[i], model.joints[i].axes)
         if model.parents[i] >= 0:
-            f[model.parents[i]] = f[model.parents[i]] + move.X[i].force(f[i])
+            carried[model.parents[i]] = carried[model.parents[i]] + move.X[i].force(carried[i])
     return rows([tau[i] for i in range(model.size)])
 
 

@@ -15,10 +15,11 @@ import casadi as ca
 import numpy as np
 
 from ...native import CoreObject, core
-from ..algebra.arrays import Array, is_symbolic
+from ..algebra.arrays import Array, is_symbolic, rows
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, closes_loop, on_ground, sites
 from ..forward_problem import ForwardProblem
+from ..free.rnea import felt_by_joints
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -40,11 +41,17 @@ def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> CoreObj
     return made
 
 
-def arguments(problem: ForwardProblem) -> ca.SX:
-    """What the recursions are given at a state, as `Tree` in native/src/bodies/tree.hpp has it."""
-    poses = [part for X in problem.move.X for part in (ca.vec(ca.SX(X.R)), ca.SX(X.p))]
-    demands = [ca.SX(row.k) for row in problem.constraints]
-    return ca.densify(ca.vertcat(*poses, problem.v, problem.tau, *demands))
+def arguments(problem: ForwardProblem) -> Array:
+    """What the recursions are given at a state, as `Tree` in native/src/bodies/tree.hpp has it; forces on the bodies
+    are given as what the joints feel of them.
+    """
+    poses = [part for X in problem.move.X for part in (X.R[:, 0:1], X.R[:, 1:2], X.R[:, 2:3], X.p)]
+    tau = problem.tau
+    if problem.external is not None:
+        pushes = [np.zeros((6, 1)) if push is None else push for push in problem.external]
+        tau = tau + felt_by_joints(problem.model, problem.move, pushes)
+    stacked = rows([*poses, problem.v, tau, *(row.k for row in problem.constraints)])
+    return ca.densify(stacked) if is_symbolic(stacked) else stacked
 
 
 def tables(made: CoreObject) -> dict[str, Any]:

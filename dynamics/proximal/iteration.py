@@ -55,7 +55,7 @@ def run(iterate: Iterate, settings: Proximal) -> ProximalReport:
     """Iterations on numbers until they have converged, or are as many as the settings allow."""
     method, mu = iterate.factorization.name, iterate.mu
     if not iterate.problem.constraints:
-        return ProximalReport(method, mu, 1, 0.0, 0.0, True)
+        return ProximalReport(method, mu, 1, 0.0, 0.0, True, 0.0)
     error = np.inf
     while not error <= settings.tolerance and iterate.count < (settings.iterations or NUMERIC):
         iterate.advance()
@@ -68,6 +68,7 @@ def run(iterate: Iterate, settings: Proximal) -> ProximalReport:
         float(np.asarray(iterate.largest_residual()).item()),
         iterate.error(),
         error <= settings.tolerance,
+        float(np.asarray(iterate.missed()).item()),
     )
 
 
@@ -170,6 +171,12 @@ class Iterate:
         """max |k - J a|, from the accelerations alone."""
         accelerations = body_accelerations(self.problem.model, self.problem.move, self.a)
         return largest(rows([row.residual(accelerations) for row in self.problem.couplings]))
+
+    def missed(self) -> Array:
+        """The same beside the largest acceleration or demand or 1."""
+        return self.largest_residual() / largest(
+            rows([np.ones((1, 1)), self.a, *(row.k for row in self.problem.couplings)])
+        )
 
 
 class Direction(NamedTuple):

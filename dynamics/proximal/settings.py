@@ -46,12 +46,20 @@ DEFAULT = Proximal()
 NUMERIC, SYMBOLIC = 200, 4
 
 
+# What rows may lack of being met, beside the largest acceleration or demand or 1, before they are said to contradict
+# each other: well above the rounding of velocity terms, well below what a solve leaves.
+CONTRADICTION = 1e-9
+
+
 @dataclass(frozen=True)
 class ProximalReport:
-    """How a proximal solve went; of a batch the last four are arrays (count,).
+    """How a proximal solve went; of a batch the last five are arrays (count,).
 
     residual: max |k - J a|, computed from the accelerations; what contradictory rows leave of it no force can change.
     error: an estimate of the accelerations', relative to the largest or to 1.
+    converged: whether that is within the tolerance; of rows that contradict each other, or nearly depend on each other,
+    to least squares.
+    missed: the residual beside the largest acceleration or demand or 1.
     """
 
     method: str
@@ -60,3 +68,9 @@ class ProximalReport:
     residual: float | np.ndarray
     error: float | np.ndarray
     converged: bool | np.ndarray
+    missed: float | np.ndarray
+
+    @property
+    def met(self) -> bool | np.ndarray:
+        """Whether the rows hold, but for rounding."""
+        return self.missed <= CONTRADICTION

@@ -131,7 +131,7 @@ class CompiledFunction:
         return *paths, *others
 
     def _array_call(self, shapes: list[tuple[int, int]]) -> CoreObject:
-        return core.ArrayCall(self.address, self.sizes.work, self.sizes.inputs, shapes)
+        return core.ArrayCall(core.CompiledCode(self.address, self.sizes.work), self.sizes.inputs, shapes)
 
     def _check_number(self, inputs: Sequence[np.ndarray]) -> None:
         if len(inputs) != len(self._inputs):

@@ -1,6 +1,7 @@
 // The recursions over bodies as Python sees them: tables of a robot, and for tests what is computed on them.
 #include "bind.hpp"
 #include "bodies/stage_graph.hpp"
+#include "bodies/tree_code.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -19,7 +20,7 @@ nb::tuple derivatives(const Tree& tree, Matrix arguments, Matrix unknowns, Matri
     double *matrix, *residual, *slope, *curvature;
     Array found[] = {new_array({count, ny, nv}, matrix), new_array({count, ny}, residual),
                      new_array({count, ny, nw}, slope), new_array({count, nw + ny, nw + ny}, curvature)};
-    TreeDynamics dynamics(tree);
+    TreeDynamics<Stages> dynamics(tree);
     Arena arena;
     double *y = nullptr, *mu = nullptr;
     arena.build([&](Arena& a) { y = a.matrix(W, ny), mu = a.matrix(W, ny); });
@@ -90,6 +91,40 @@ Compiled compiled(std::uintptr_t address, std::int64_t work, int size) {
     return {reinterpret_cast<Evaluate>(address), work, size};
 }
 
+// A robot's accelerations and forces at one state by Gauss' principle, and how that went.
+class GaussSolve {
+public:
+    explicit GaussSolve(Tree given) : tree(std::move(given)), gauss(tree) {}
+
+    nb::tuple solve(Vector arguments) {
+        expect(arguments.size() == std::size_t(tree.arguments()), "solve: arguments of another size");
+        double* y;
+        Array found = new_array({std::size_t(tree.unknowns())}, y);
+        const Gauss::Status status = gauss.solve(arguments.data(), y);
+        const char* name = status == Gauss::Status::solved         ? "solved"
+                           : status == Gauss::Status::inconsistent ? "inconsistent"
+                           : status == Gauss::Status::inaccurate   ? "inaccurate"
+                                                                   : "without inertia";
+        return nb::make_tuple(name, found);
+    }
+
+private:
+    const Tree tree;
+    Gauss gauss;
+};
+
+template <class Kind>
+void bind_tree_code(nb::module_& m, const char* name, const char* sentence) {
+    nb::class_<Kind, Code>(m, name, sentence)
+        .def(
+            "__init__",
+            [](Kind* self, const Tree& tree, const Compiled& arguments, int inputs) {
+                expect(arguments.size == tree.arguments() && inputs > 0, "arguments of another size than the tree's");
+                new (self) Kind(tree, arguments, inputs);
+            },
+            nb::arg("tree"), nb::arg("arguments"), nb::arg("inputs"));
+}
+
 }  // namespace
 
 void bind_bodies(nb::module_& m) {
@@ -118,6 +153,12 @@ void bind_bodies(nb::module_& m) {
         .def("__init__", [](Compiled* self, std::uintptr_t address, std::int64_t work, int size) {
             new (self) Compiled(compiled(address, work, size));
         });
+    bind_tree_code<InverseSlopes>(m, "InverseSlopes", "(dID/dq, dID/dv, M) of (q, v, a); see bodies/tree_code.hpp.");
+    bind_tree_code<ForwardSlopes>(m, "ForwardSlopes", "Slopes of (a, forces) by (q, v, tau).");
+    bind_tree_code<GaussCode>(m, "GaussCode", "Accelerations and forces of (q, v, tau), by Gauss' principle.");
+    nb::class_<GaussSolve>(m, "Gauss", "Constrained forward dynamics by Gauss' principle; see bodies/gauss.hpp.")
+        .def(nb::init<Tree>())
+        .def("solve", &GaussSolve::solve, nb::arg("arguments"));
     nb::class_<Graph>(m, "Graph", "Rows that rest on nodes; see native/src/bodies/stage_graph.hpp.")
         .def(nb::init<>())
         .def_rw("controls", &Graph::controls)

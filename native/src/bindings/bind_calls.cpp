@@ -1,16 +1,21 @@
 // Machine code called with NumPy arrays at the cost of the code itself: shapes, numbers and units are checked here, arrays are
-// read in place by the buffer protocol, and whatever is not plain (lists, other types, a refusal that wants a sentence) is left
+// read and made by NumPy's own interface, and whatever is not plain (lists, other types, a refusal that wants a sentence) is left
 // to Python.
 #include "bind.hpp"
 #include "kernels/compiled.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,33 +25,26 @@ namespace {
 
 using Shape = std::pair<Py_ssize_t, Py_ssize_t>;  // of a matrix, or (first, length) of a part of a row
 
-// Memory of Python's objects, held while this lives.
-class Buffers {
-public:
-    explicit Buffers(std::size_t most) { views.reserve(most); }
-    ~Buffers() {
-        for (Py_buffer& view : views) PyBuffer_Release(&view);
-    }
-    Buffers(const Buffers&) = delete;
-    Buffers& operator=(const Buffers&) = delete;
+// A NumPy array of doubles, its strides counted in doubles. Whoever holds a reference to the array may use it.
+struct Doubles {
+    double* data = nullptr;
+    int dimensions = 0;
+    const npy_intp *shape = nullptr, *strides = nullptr;
 
-    // The doubles of an object, or null if it has none; valid until the next one if there are more than `most`.
-    const Py_buffer* doubles(PyObject* object, bool to_write) {
-        views.emplace_back();
-        if (PyObject_GetBuffer(object, &views.back(), to_write ? PyBUF_RECORDS : PyBUF_RECORDS_RO)) {
-            PyErr_Clear();
-            views.pop_back();
-            return nullptr;
-        }
-        const Py_buffer& view = views.back();
-        if (!view.format || std::strcmp(view.format, "d") != 0) return nullptr;
-        for (int axis = 0; axis < view.ndim; ++axis)
-            if (view.strides[axis] % Py_ssize_t(sizeof(double))) return nullptr;
-        return &view;
+    // False if the object is no plain array of doubles, or must be written and is not to be.
+    bool take(PyObject* object, bool to_write) {
+        if (!PyArray_CheckExact(object)) return false;
+        auto* array = reinterpret_cast<PyArrayObject*>(object);
+        if (PyArray_TYPE(array) != NPY_DOUBLE || (to_write ? !PyArray_ISBEHAVED(array) : !PyArray_ISBEHAVED_RO(array)))
+            return false;
+        data = static_cast<double*>(PyArray_DATA(array)), dimensions = PyArray_NDIM(array);
+        shape = PyArray_DIMS(array), strides = PyArray_STRIDES(array);
+        for (int axis = 0; axis < dimensions; ++axis)
+            if (strides[axis] % npy_intp(sizeof(double))) return false;
+        return true;
     }
 
-private:
-    std::vector<Py_buffer> views;
+    Py_ssize_t stride(int axis) const { return strides[axis] / Py_ssize_t(sizeof(double)); }
 };
 
 bool all_finite(const double* x, Py_ssize_t size) {
@@ -80,17 +78,13 @@ struct Demands {
 
 class ArrayCall {
 public:
-    ArrayCall(std::uintptr_t address, std::size_t work, std::vector<Py_ssize_t> inputs, std::vector<Shape> outputs,
-              bool batches, bool finite, std::vector<Shape> units, double tolerance)
-        : evaluate(reinterpret_cast<Evaluate>(address)),
-          work(work),
+    ArrayCall(std::shared_ptr<Code> code, std::vector<Py_ssize_t> inputs, std::vector<Shape> outputs, bool batches,
+              bool finite, std::vector<Shape> units, double tolerance)
+        : code(std::move(code)),
           inputs(std::move(inputs)),
           outputs(std::move(outputs)),
           batches(batches),
-          demands{finite, std::move(units), tolerance},
-          empty(nb::module_::import_("numpy").attr("empty")),
-          columns_first(nb::str("F")),
-          number(nb::module_::import_("numpy").attr("float64")) {}
+          demands{finite, std::move(units), tolerance} {}
 
     ArrayCall(const ArrayCall&) = delete;
     ArrayCall& operator=(const ArrayCall&) = delete;
@@ -105,24 +99,24 @@ public:
     nb::object straight(const nb::args& given) {
         const std::size_t n = inputs.size(), m = outputs.size();
         if (given.size() != n + 1) return nb::none();
-        Buffers buffers(n + m);
         Table table(n, m);
+        Doubles view;
         Py_ssize_t count = 1;
         bool batch = false;
         for (std::size_t i = 0; i < n; ++i) {
-            const Py_buffer* view = buffers.doubles(PyTuple_GET_ITEM(given.ptr(), Py_ssize_t(i) + 1), false);
-            if (!view || view->ndim < 1 || view->ndim > (batches ? 2 : 1)) return nb::none();
-            const int last = view->ndim - 1;
-            const Py_ssize_t size = view->shape[last], rows = last ? view->shape[0] : 1;
-            if (size != inputs[i] || (size > 1 && view->strides[last] != sizeof(double))) return nb::none();
+            if (!view.take(PyTuple_GET_ITEM(given.ptr(), Py_ssize_t(i) + 1), false)) return nb::none();
+            if (view.dimensions < 1 || view.dimensions > (batches ? 2 : 1)) return nb::none();
+            const int last = view.dimensions - 1;
+            const Py_ssize_t size = view.shape[last], rows = last ? view.shape[0] : 1;
+            if (size != inputs[i] || (size > 1 && view.stride(last) != 1)) return nb::none();
             if (rows != 1) {
                 if (count != 1 && count != rows) return nb::none();
                 if (rows == 0) return nb::none();
                 count = rows;
             }
             batch |= last == 1;
-            table.from[i] = static_cast<const double*>(view->buf);
-            table.from_strides[i] = rows == 1 ? 0 : view->strides[0] / Py_ssize_t(sizeof(double));
+            table.from[i] = view.data;
+            table.from_strides[i] = rows == 1 ? 0 : view.stride(0);
             for (Py_ssize_t row = 0; row < rows; ++row)
                 if (!demands.met_by(table.from[i] + row * table.from_strides[i], size, i == 0)) return nb::none();
         }
@@ -130,10 +124,9 @@ public:
         std::vector<Target> strided;
         for (std::size_t k = 0; k < m; ++k) {
             PyObject* result = m == 1 ? results.ptr() : PyTuple_GET_ITEM(results.ptr(), Py_ssize_t(k));
-            const Py_buffer* view = buffers.doubles(result, true);
             Target target;
-            if (!view || !fits(*view, outputs[k], batch, count, target)) return nb::none();
-            if (overlaps(*view, table, count)) return nb::none();
+            if (!view.take(result, true) || !fits(view, outputs[k], batch, count, target)) return nb::none();
+            if (!given[0].is_none() && overlaps(view, table, count)) return nb::none();
             table.to[k] = target.data;
             table.to_strides[k] = outputs[k].first * outputs[k].second;
             if (!target.plain) {
@@ -202,14 +195,14 @@ private:
         }
     };
 
-    static bool fits(const Py_buffer& view, const Shape& shape, bool batch, Py_ssize_t count, Target& target) {
+    static bool fits(const Doubles& view, const Shape& shape, bool batch, Py_ssize_t count, Target& target) {
         const bool column = shape.second == 1;
         int axis = 0;
-        if (view.ndim != int(batch) + (column ? 1 : 2)) return false;
+        if (view.dimensions != int(batch) + (column ? 1 : 2)) return false;
         const auto stride = [&](Py_ssize_t length) {
-            return view.shape[axis] == length ? view.strides[axis++] / Py_ssize_t(sizeof(double)) : PY_SSIZE_T_MIN;
+            return view.shape[axis] == length ? view.stride(axis++) : PY_SSIZE_T_MIN;
         };
-        target.data = static_cast<double*>(view.buf);
+        target.data = view.data;
         target.strides[0] = batch ? stride(count) : 0;
         target.strides[1] = stride(shape.first);
         target.strides[2] = column ? shape.first : stride(shape.second);
@@ -222,11 +215,11 @@ private:
     }
 
     // True if an output's memory may be an input's.
-    bool overlaps(const Py_buffer& view, const Table& table, Py_ssize_t count) const {
+    bool overlaps(const Doubles& view, const Table& table, Py_ssize_t count) const {
         const auto bounds = [&](const double*& low, const double*& high) {
-            low = high = static_cast<const double*>(view.buf);
-            for (int axis = 0; axis < view.ndim; ++axis) {
-                const Py_ssize_t reach = (view.shape[axis] - 1) * (view.strides[axis] / Py_ssize_t(sizeof(double)));
+            low = high = view.data;
+            for (int axis = 0; axis < view.dimensions; ++axis) {
+                const Py_ssize_t reach = (view.shape[axis] - 1) * view.stride(axis);
                 (reach < 0 ? low : high) += reach;
             }
         };
@@ -257,21 +250,27 @@ private:
         return several;
     }
 
-    nb::object new_result(const Shape& shape, bool batch, Py_ssize_t count) {
-        if (batch && shape.second == 1) return empty(nb::make_tuple(count, shape.first));
-        if (batch) return empty(nb::make_tuple(count, shape.second, shape.first)).attr("transpose")(0, 2, 1);
-        if (shape.second == 1) return empty(shape.first);
-        return empty(nb::make_tuple(shape.first, shape.second), number, columns_first);
+    static nb::object new_result(const Shape& shape, bool batch, Py_ssize_t count) {
+        if (!batch) return new_array({shape.first, shape.second}, shape.second == 1 ? 1 : 2, NPY_ARRAY_F_CONTIGUOUS);
+        if (shape.second == 1) return new_array({count, shape.first}, 2, 0);
+        return new_array({count, shape.second, shape.first}, 3, 0).attr("transpose")(0, 2, 1);
+    }
+
+    static nb::object new_array(std::initializer_list<npy_intp> shape, int dimensions, int flags) {
+        nb::object made = nb::steal(PyArray_New(&PyArray_Type, dimensions, const_cast<npy_intp*>(shape.begin()),
+                                                NPY_DOUBLE, nullptr, nullptr, 0, flags, nullptr));
+        if (!made.is_valid()) nb::raise_python_error();
+        return made;
     }
 
     void run(Table& table, Py_ssize_t count) {
-        std::unique_ptr<double[]> memory;
+        std::unique_ptr<Code::Memory> memory;
         if (idle.empty())
-            memory.reset(new double[work + 1]);
+            memory = code->memory();
         else
             memory = std::move(idle.back()), idle.pop_back();
         const auto go = [&] {
-            evaluate(table.from, table.from_strides, table.to, table.to_strides, count, memory.get());
+            code->evaluate(table.from, table.from_strides, table.to, table.to_strides, count, *memory);
         };
         if (count > SHORT) {
             Unlocked unlocked;
@@ -282,23 +281,27 @@ private:
         idle.push_back(std::move(memory));
     }
 
-    Evaluate evaluate;
-    std::size_t work;
+    std::shared_ptr<Code> code;
     std::vector<Py_ssize_t> inputs;
     std::vector<Shape> outputs;
     bool batches;  // arguments of two dimensions are rows, a sample each
     Demands demands;
-    nb::object empty, columns_first, number;
-    std::vector<std::unique_ptr<double[]>> idle;  // Python's lock guards it
+    std::vector<std::unique_ptr<Code::Memory>> idle;  // Python's lock guards it
 };
 
 }  // namespace
 
 void bind_calls(nb::module_& m) {
-    nb::class_<ArrayCall>(m, "ArrayCall", "Machine code called with NumPy arrays: (out, *arguments) -> results.")
-        .def(nb::init<std::uintptr_t, std::size_t, std::vector<Py_ssize_t>, std::vector<Shape>, bool, bool,
+    if (_import_array() < 0) nb::raise_python_error();
+    nb::class_<Code>(m, "Code", "Code that takes rows of numbers; see native/src/kernels/compiled.hpp.");
+    nb::class_<CompiledCode, Code>(m, "CompiledCode", "Compiled code, by its address.")
+        .def("__init__", [](CompiledCode* self, std::uintptr_t address, std::size_t work) {
+            new (self) CompiledCode(reinterpret_cast<Evaluate>(address), work);
+        });
+    nb::class_<ArrayCall>(m, "ArrayCall", "Code called with NumPy arrays: (out, *arguments) -> results.")
+        .def(nb::init<std::shared_ptr<Code>, std::vector<Py_ssize_t>, std::vector<Shape>, bool, bool,
                       std::vector<Shape>, double>(),
-             nb::arg("address"), nb::arg("work"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("batches") = false,
+             nb::arg("code"), nb::arg("inputs"), nb::arg("outputs"), nb::arg("batches") = false,
              nb::arg("finite") = false, nb::arg("units") = std::vector<Shape>(), nb::arg("tolerance") = 0.0)
         .def("__call__", &ArrayCall::call)
         .def("straight", [](ArrayCall& self, nb::args given) { return self.straight(given); })

@@ -47,7 +47,7 @@ struct GraphMemory {
         double *factor, *slope, *curvature, *with_unknown, *y, *mu, *nu;  // vectors of lanes
         double *Y, *D, *w_z;                                              // of one stage, transposed
     };
-    std::vector<TreeDynamics> dynamics;
+    std::vector<TreeDynamics<Stages>> dynamics;
     std::vector<NodeMemory> parts;
     double *y, *nu, *given, *slopes, *curvature;  // to and from compiled functions, stage after stage
     double *C, *bent, *picked, *H;

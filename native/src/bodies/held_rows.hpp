@@ -10,22 +10,34 @@
 
 namespace trisweep {
 
+template <class Real>
 struct HeldFrame {
     int first = 0;
-    Nine R;
-    Three p, away;  // away: the target's position from the root's origin
-    Nine E, error;  // of the rotation vector to the target, along the frame's axes
+    Nine<Real> R;
+    Three<Real> p, away;  // away: the target's position from the root's origin
+    Nine<Real> E, error;  // of the rotation vector to the target, along the frame's axes
 };
 
+template <class Real>
 struct HeldRow {
     int frame = 0;
-    vec k;
-    Three linear, angular;  // the row's own parts along the world's axes
-    Force force;            // about the root's origin
-    Force pull;             // slope of its displacement and of gravity's part by rigid motions
+    Real k;
+    Three<Real> linear, angular;  // the row's own parts along the world's axes
+    Force<Real> force;            // about the root's origin
+    Force<Real> pull;             // slope of its displacement and of gravity's part by rigid motions
 };
 
+template <class Real>
 class HeldRows {
+    using Three = trisweep::Three<Real>;
+    using Nine = trisweep::Nine<Real>;
+    using Symmetric = trisweep::Symmetric<Real>;
+    using Motion = trisweep::Motion<Real>;
+    using Force = trisweep::Force<Real>;
+    using MovingBody = trisweep::MovingBody<Real>;
+    using HeldFrame = trisweep::HeldFrame<Real>;
+    using HeldRow = trisweep::HeldRow<Real>;
+
 public:
     explicit HeldRows(const Tree& tree) : row(tree.rows()), frame(tree.held.size()), tree(tree) {
         int at = 0;
@@ -43,31 +55,36 @@ public:
         HeldFrame& f = frame[c];
         const double* r = held.R.data();
         const double columns[3][3] = {{r[0], r[3], r[6]}, {r[1], r[4], r[7]}, {r[2], r[5], r[8]}};
-        f.R = b.R * Nine{constant(columns[0]), constant(columns[1]), constant(columns[2])};
-        f.p = b.p + b.R * constant(held.p.data());
+        f.R = b.R * Nine{constant<Real>(columns[0]), constant<Real>(columns[1]), constant<Real>(columns[2])};
+        f.p = b.p + b.R * constant<Real>(held.p.data());
         const bool turns = held.stiffness != 0.0 && !held.target_R.empty();
-        if (held.stiffness != 0.0) f.away = constant(held.target_p.data()) - b.origin;
+        if (held.stiffness != 0.0) f.away = constant<Real>(held.target_p.data()) - b.origin;
         if (turns) find_turn(held, f);
         for (int n = 0; n < held.rows(); ++n) {
             HeldRow& each = row[f.first + n];
             const double* K = held.K.data() + 6 * n;
-            each.angular = f.R * constant(K);
-            each.linear = f.R * constant(K + 3);
+            each.angular = f.R * constant<Real>(K);
+            each.linear = f.R * constant<Real>(K + 3);
             each.force = {each.angular + cross(f.p, each.linear), each.linear};
             each.pull = {-cross(a_0, each.linear), {}};
             if (held.stiffness == 0.0) continue;
             each.pull.n += -held.stiffness * cross(f.away, each.linear);
             each.pull.f += -held.stiffness * each.linear;
-            if (turns) each.pull.n += -held.stiffness * (f.R * transposed(f.E, constant(K)));
+            if (turns) each.pull.n += -held.stiffness * (f.R * transposed(f.E, constant<Real>(K)));
         }
     }
 
     // k - K (a - a_0) with the classical part, less Baumgarte's terms.
-    vec missing(const HeldRow& r, const MovingBody& b, Three a_0) const {
+    Real missing(const HeldRow& r, const MovingBody& b, Three a_0) const {
+        return demanded(r, b, a_0) - dot(b.a, r.force);
+    }
+
+    // The same but for a: what `force`' a is to be.
+    Real demanded(const HeldRow& r, const MovingBody& b, Three a_0) const {
         const Held& held = tree.held[r.frame];
         const HeldFrame& f = frame[r.frame];
         const Three velocity = b.v.u + cross(b.v.w, f.p);
-        vec left = r.k - dot(b.a, r.force) + dot(a_0, r.linear) - held.damping * dot(b.v, r.force);
+        Real left = r.k + dot(a_0, r.linear) - held.damping * dot(b.v, r.force);
         if (held.classical) left -= dot(r.linear, cross(b.v.w, velocity));
         if (held.stiffness == 0.0) return left;
         left -= held.stiffness * dot(r.linear, f.p - f.away);
@@ -90,7 +107,7 @@ public:
         Three linear, angular;
         Force force;
         for (int r = f.first; r < f.first + held.rows(); ++r) {
-            const vec m = load(mu + r * W);
+            const Real m = number<Real>(mu, r);
             linear += m * row[r].linear, angular += m * row[r].angular;
             force += m * row[r].force;
             b.pull += m * row[r].pull;
@@ -115,12 +132,14 @@ private:
     void find_turn(const Held& held, HeldFrame& f) {
         const Three columns[3] = {f.R.x, f.R.y, f.R.z};
         Three found[3];
-        for (int l = 0; l < W; ++l) {
+        for (int l = 0; l < LANES<Real>; ++l) {
             const RotationVector turn = to_target(held, columns, l);
             for (int j = 0; j < 3; ++j) {
-                found[j].x[l] = turn.E[0][j], found[j].y[l] = turn.E[1][j], found[j].z[l] = turn.E[2][j];
+                set_lane(found[j].x, l, turn.E[0][j]), set_lane(found[j].y, l, turn.E[1][j]),
+                    set_lane(found[j].z, l, turn.E[2][j]);
             }
-            f.error.x.x[l] = turn.r[0], f.error.x.y[l] = turn.r[1], f.error.x.z[l] = turn.r[2];
+            set_lane(f.error.x.x, l, turn.r[0]), set_lane(f.error.x.y, l, turn.r[1]),
+                set_lane(f.error.x.z, l, turn.r[2]);
         }
         f.E = {found[0], found[1], found[2]};
     }
@@ -132,13 +151,13 @@ private:
     Nine turn_curvature(const Held& held, const HeldFrame& f, Three angular) const {
         const Three columns[3] = {f.R.x, f.R.y, f.R.z};
         Three found[3];
-        for (int l = 0; l < W; ++l) {
+        for (int l = 0; l < LANES<Real>; ++l) {
             double G[3][3];
-            const double weight[3] = {-held.stiffness * angular.x[l], -held.stiffness * angular.y[l],
-                                      -held.stiffness * angular.z[l]};
+            const double weight[3] = {-held.stiffness * lane(angular.x, l), -held.stiffness * lane(angular.y, l),
+                                      -held.stiffness * lane(angular.z, l)};
             to_target(held, columns, l).second(weight, G);
             for (int j = 0; j < 3; ++j) {  // column j of A: rows are the outer turn
-                found[j].x[l] = G[j][0], found[j].y[l] = G[j][1], found[j].z[l] = G[j][2];
+                set_lane(found[j].x, l, G[j][0]), set_lane(found[j].y, l, G[j][1]), set_lane(found[j].z, l, G[j][2]);
             }
         }
         const Nine A{found[0], found[1], found[2]};
@@ -152,8 +171,8 @@ private:
         double R[3][3];
         for (int i = 0; i < 3; ++i)
             for (int j = 0; j < 3; ++j)
-                R[i][j] = held.target_R[i] * columns[j].x[l] + held.target_R[3 + i] * columns[j].y[l] +
-                          held.target_R[6 + i] * columns[j].z[l];
+                R[i][j] = held.target_R[i] * lane(columns[j].x, l) + held.target_R[3 + i] * lane(columns[j].y, l) +
+                          held.target_R[6 + i] * lane(columns[j].z, l);
         return RotationVector(R);
     }
 

@@ -122,7 +122,7 @@ private:
     void solve(GraphMemory& memory, const Lanes& lanes) const {
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             GraphMemory::NodeMemory& part = memory.parts[k];
-            TreeDynamics& dynamics = memory.dynamics[k];
+            TreeDynamics<Stages>& dynamics = memory.dynamics[k];
             const Saddle& saddle = nodes[k].saddle;
             call(graph.arguments[k], memory, lanes, memory.given, dynamics.tree.arguments());
             dynamics.place(memory.given, dynamics.tree.arguments(), lanes.count);

@@ -31,7 +31,18 @@
 
 namespace trisweep {
 
+template <class Real>
 class TreeDynamics {
+    using Three = trisweep::Three<Real>;
+    using Nine = trisweep::Nine<Real>;
+    using Symmetric = trisweep::Symmetric<Real>;
+    using Motion = trisweep::Motion<Real>;
+    using Force = trisweep::Force<Real>;
+    using RigidInertia = trisweep::RigidInertia<Real>;
+    using MovingBody = trisweep::MovingBody<Real>;
+    using Dof = trisweep::Dof<Real>;
+    using HeldRow = trisweep::HeldRow<Real>;
+
 public:
     explicit TreeDynamics(const Tree& tree) : tree(tree), body(tree.bodies()), dof(tree.dofs()), held(tree) {
         int at = 0;
@@ -42,17 +53,17 @@ public:
         }
     }
 
-    // Arguments of W stages, as `Tree` says; the lanes from `count` on repeat the last.
+    // Arguments of the lanes' stages, as `Tree` says; the lanes from `count` on repeat the last.
     void place(const double* arguments, std::ptrdiff_t stride, int count) {
         int at = 0;
         const auto take = [&] {
-            vec v{};
-            for (int l = 0; l < W; ++l) v[l] = arguments[(l < count ? l : count - 1) * stride + at];
+            Real v{};
+            for (int l = 0; l < LANES<Real>; ++l) set_lane(v, l, arguments[(l < count ? l : count - 1) * stride + at]);
             ++at;
             return v;
         };
         const auto three = [&] {
-            const vec x = take(), y = take(), z = take();
+            const Real x = take(), y = take(), z = take();
             return Three{x, y, z};
         };
         for (int i = 0; i < tree.bodies(); ++i) {
@@ -80,7 +91,7 @@ public:
     // M (lower triangle) and J by matrix(i, j, value), row nv + r for row r of J; g at y = 0 by residual(i, value).
     template <class Matrix, class Residual>
     void assemble(const Matrix& matrix, const Residual& residual) {
-        for (Dof& d : dof) d.a = vec{};
+        for (Dof& d : dof) d.a = Real{};
         accelerations();
         for (MovingBody& b : body) b.composite = b.I, b.f = b.I * b.a + cross(b.v, b.I * b.v);
         for (int i = tree.bodies() - 1; i >= 0; --i) {
@@ -108,7 +119,7 @@ public:
     template <class Slope>
     void slopes(const double* y, const Slope& slope) {
         const int nv = tree.dofs();
-        for (int k = 0; k < nv; ++k) dof[k].a = load(y + k * W);
+        for (int k = 0; k < nv; ++k) dof[k].a = number<Real>(y, k);
         accelerations();
         for (MovingBody& b : body) {
             b.composite = b.I;
@@ -118,7 +129,7 @@ public:
             b.momentum = Iv;
         }
         for (std::size_t r = 0; r < held.row.size(); ++r)
-            body[held.body(held.row[r])].f += -load(y + (nv + int(r)) * W) * held.row[r].force;
+            body[held.body(held.row[r])].f += -number<Real>(y, nv + int(r)) * held.row[r].force;
         for (int i = tree.bodies() - 1; i >= 0; --i) {
             const MovingBody& b = body[i];
             for (int k = b.first; k < b.end; ++k) {
@@ -152,6 +163,17 @@ public:
                 slope(nv + int(r), nv + j, dot(d.alpha_v, h) + dot(d.S, eta));
             });
         }
+    }
+
+    // After `slopes`: M, both halves, by matrix(i, j, value).
+    template <class Matrix>
+    void mass_matrix(const Matrix& matrix) const {
+        for (const MovingBody& b : body)
+            for (int k = b.first; k < b.end; ++k)
+                up(int(&b - body.data()), [&](int j) {
+                    const Real value = dot(dof[j].S, dof[k].IS) + (j == k ? tree.armature[k] : 0.0);
+                    matrix(k, j, value), matrix(j, k, value);
+                });
     }
 
     // After `slopes`: the second derivatives of mu' g, both halves. turned(i, j, value) by increments, mixed(i, j, value) by increment i
@@ -197,6 +219,12 @@ public:
             up(held.body(held.row[r]), [&](int j) { with_unknown(j, nv + int(r), -dot(dof[j].x, held.row[r].force)); });
     }
 
+    // After `place`: where the bodies, dofs and rows are and how fast.
+    const std::vector<MovingBody>& bodies() const { return body; }
+    const std::vector<Dof>& dofs() const { return dof; }
+    const HeldRows<Real>& rows() const { return held; }
+    Three a0() const { return -1.0 * constant<Real>(tree.gravity.data()); }
+
     const Tree& tree;
 
 private:
@@ -211,23 +239,21 @@ private:
         above(i, visit);
     }
 
-    Three a0() const { return -1.0 * constant(tree.gravity.data()); }
-
     RigidInertia inertia(int i) const {
         const double* moments = tree.inertia.data() + 10 * i;
         const MovingBody& b = body[i];
-        const Three h = b.R * constant(moments + 1);
+        const Three h = b.R * constant<Real>(moments + 1);
         const double* J = moments + 4;
-        const Nine tensor{{broadcast(J[0]), broadcast(J[3]), broadcast(J[4])},
-                          {broadcast(J[3]), broadcast(J[1]), broadcast(J[5])},
-                          {broadcast(J[4]), broadcast(J[5]), broadcast(J[2])}};
+        const Nine tensor{{same<Real>(J[0]), same<Real>(J[3]), same<Real>(J[4])},
+                          {same<Real>(J[3]), same<Real>(J[1]), same<Real>(J[5])},
+                          {same<Real>(J[4]), same<Real>(J[5]), same<Real>(J[2])}};
         const Nine half = b.R * tensor;  // R J, then R J R'
         const auto at = [](const Three& l, const Three& r) { return dot(l, r); };
         const Three r1{b.R.x.x, b.R.y.x, b.R.z.x}, r2{b.R.x.y, b.R.y.y, b.R.z.y}, r3{b.R.x.z, b.R.y.z, b.R.z.z};
         const Three l1{half.x.x, half.y.x, half.z.x}, l2{half.x.y, half.y.y, half.z.y},
             l3{half.x.z, half.y.z, half.z.z};
         const Symmetric turned{at(l1, r1), at(l2, r2), at(l3, r3), at(l1, r2), at(l1, r3), at(l2, r3)};
-        const vec m = broadcast(moments[0]);
+        const Real m = same<Real>(moments[0]);
         // -(p x h x + h x p x) - m p x p x
         return {m, h + m * b.p, turned - spread(b.p, h + 0.5 * m * b.p)};
     }
@@ -276,7 +302,7 @@ private:
             const Motion parent = tree.parent[i] < 0 ? Motion{} : body[tree.parent[i]].x;
             b.x = parent;
             for (int k = b.first; k < b.end; ++k) {
-                b.x += load(mu + k * W) * dof[k].S;
+                b.x += number<Real>(mu, k) * dof[k].S;
                 dof[k].x = cross(parent, dof[k].S);
             }
             b.h = b.I * b.x;
@@ -287,7 +313,7 @@ private:
             b.pull = {}, b.pulled = {}, b.A = {};
         }
         for (std::size_t c = 0; c < tree.held.size(); ++c)
-            held.press(int(c), mu + tree.dofs() * W, body[tree.held[c].body], a0());
+            held.press(int(c), mu + tree.dofs() * LANES<Real>, body[tree.held[c].body], a0());
         for (int i = tree.bodies() - 1; i > 0; --i) {
             if (tree.parent[i] < 0) continue;
             const MovingBody& b = body[i];
@@ -299,21 +325,21 @@ private:
 
     // Three turns of a joint, one after another, against a rotation vector: half of what exchanging two of them changes, which is the
     // slope along the third.
-    vec symmetrized(const MovingBody& b, int j, int k) const {
-        if (j == k || dof[j].axis > 2 || dof[k].axis > 2) return vec{};
+    Real symmetrized(const MovingBody& b, int j, int k) const {
+        if (j == k || dof[j].axis > 2 || dof[k].axis > 2) return Real{};
         const int axis = 3 - dof[j].axis - dof[k].axis;
         for (int n = b.first; n < b.end; ++n) {
             if (dof[n].axis != axis) continue;
             const Dof& d = dof[n];
-            const vec slope = dot(d.x, b.f) + dot(d.alpha, b.h) + dot(d.u, b.eta) + dot(d.S, b.pull);
+            const Real slope = dot(d.x, b.f) + dot(d.alpha, b.h) + dot(d.u, b.eta) + dot(d.S, b.pull);
             return ((dof[k].axis - dof[j].axis + 3) % 3 == 1 ? -0.5 : 0.5) * slope;
         }
-        return vec{};
+        return Real{};
     }
 
     std::vector<MovingBody> body;
     std::vector<Dof> dof;
-    HeldRows held;
+    HeldRows<Real> held;
 };
 
 }  // namespace trisweep

@@ -17,7 +17,7 @@ struct VisitedPairs {
 
     explicit VisitedPairs(const Tree& tree) {
         const int nv = tree.dofs();
-        TreeDynamics dynamics(tree);
+        TreeDynamics<Stages> dynamics(tree);
         Arena arena;
         double* zeros = nullptr;
         arena.build([&](Arena& a) { zeros = a.matrix(W, tree.unknowns()); });

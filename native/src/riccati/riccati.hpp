@@ -28,6 +28,9 @@ public:
     static constexpr int SQUARE_ROOT_STATES = 28;
     // Memory above this leaves the caches between two sweeps: a stage's matrices are then asked for a stage ahead.
     static constexpr std::size_t STREAMED_BYTES = 8 << 20;
+    // Steps of refinement at most, and the share of the residual that a step may leave for another to follow it.
+    static constexpr int MOST_REFINEMENTS = 8;
+    static constexpr double WORTHWHILE = 0.5;
 
     Riccati(const std::vector<int>& nx, const std::vector<int>& nu, const std::vector<int>& ng,
             const std::vector<int>& parent, bool free_root)
@@ -51,8 +54,8 @@ public:
 
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
     // The root's own state counts as stage 0. Where a row that a stage declined to meet is met nowhere, small pivots are taken.
-    int factor() {
-        const int indefinite = eliminate(COMFORTABLE_PIVOT);
+    int factor(double smallest_pivot = COMFORTABLE_PIVOT) {
+        const int indefinite = eliminate(smallest_pivot);
         return indefinite < 0 && loses_declined_rows() ? eliminate(RANK_TOLERANCE) : indefinite;
     }
 
@@ -86,14 +89,16 @@ public:
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
     }
 
-    // `solve`, judged by the problem's data, refined once where the residual asks for it.
+    // `solve`, judged by the problem's data; refined where the residual asks for it, as long as that helps.
     Status solve_and_judge(const Vectors& rhs, const Unknowns& out, Residual& residual, bool& refined) {
         solve(rhs, out);
         residual = measure(rhs, out, remainder);
-        refined = !(residual.worst() <= REFINEMENT_TOLERANCE);
-        if (refined) {
+        refined = !(residual.worst() <= refined_above);
+        for (int step = 0; step < MOST_REFINEMENTS && !(residual.worst() <= refined_above); ++step) {
+            const double before = residual.worst();
             refine(remainder, out);
             residual = measure(rhs, out, remainder);
+            if (!(residual.worst() < WORTHWHILE * before)) break;
         }
         if (judge.violates_equalities(stages, rhs, out, remainder)) return Status::inconsistent;
         return residual.worst() <= ACCURACY_TOLERANCE ? Status::solved : Status::inaccurate;
@@ -153,6 +158,11 @@ public:
     std::size_t bytes() const { return arena.bytes(); }
 
     const bool free_root;
+    // What a row's terms in x count beside those in u, and those in u beside those in x, where pivots are compared with them: for
+    // rounding of whoever wrote the row, and in full where states and controls are of one kind.
+    static constexpr double BESIDE = ROW_ROUNDING / RANK_TOLERANCE;
+    double beside = BESIDE;
+    double refined_above = REFINEMENT_TOLERANCE;
     std::vector<int> fixed;  // entries of the free root's state that are held at zero
     std::vector<Stage> stages;
     int size_z = 0, size_x = 0, size_g = 0;  // lengths of the arrays in Vectors and Unknowns
@@ -314,9 +324,8 @@ private:
     }
 
     void measure_row(Stage& s, int i, const double* row) {
-        constexpr double SHARE = ROW_ROUNDING / RANK_TOLERANCE;
         const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
-        bench.size_u[i] = std::max(u, SHARE * x), bench.size_x[i] = std::max(x, SHARE * u);
+        bench.size_u[i] = std::max(u, beside * x), bench.size_x[i] = std::max(x, beside * u);
     }
 
     // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.

@@ -3,9 +3,10 @@
     python bench/control.py [cycles]
 
 The arm follows a circling target; its plant carries a load that the plan does not know. One iteration a cycle: what
-`prepare` takes before the measurement, `feedback` with it, both together, and the core's own time for the same, called
-without checks. Then warm solves of the same problem, as without a controller. One core, one run: percentiles say what
-the machine did meanwhile.
+`prepare` takes before the measurement, `feedback` with it, both together, and the core's part of it by its own clock.
+Then warm solves of the same problem, as without a controller, beside the core's part of them. Then deadlines, with
+cycles of many iterations: by how much they were missed. One core, one run: percentiles say what the machine did
+meanwhile.
 """
 
 import sys
@@ -43,6 +44,29 @@ def percentiles(name: str, seconds: np.ndarray) -> None:
     print(f"{name:34}" + "".join(f"{value:10.1f}" for value in at))
 
 
+def histogram(seconds: np.ndarray) -> None:
+    edges = [0, 10, 12, 14, 16, 18, 20, 25, 30, 50, 100, np.inf]
+    counts, _ = np.histogram(1e6 * seconds, edges)
+    print("feedbacks, by microseconds: " + ", ".join(f"<{high:g}: {n}" for high, n in zip(edges[1:], counts) if n))
+
+
+def deadlines(solver, pose, rate) -> None:
+    """Cycles of as many iterations as the time allows, from states that jump."""
+    rng = np.random.default_rng(0)
+    for limit in (200e-6, 500e-6, 2e-3):
+        controller = solver.controller(seconds=limit, iterations=100, guess={"q": pose})
+        for k in range(400):
+            jump = 0.02 * rng.standard_normal(len(pose))
+            targets = circle(STEP * (k + np.arange(HORIZON + 1)))
+            controller.step({"q": pose + jump, "v": rate}, target=targets)
+        over = 1e6 * (controller.history.since(1).feedback - limit)
+        print(
+            f"deadline of {1e6 * limit:g} us, 400 cycles of at most 100 iterations: beyond it by "
+            f"{np.percentile(over, 50):.0f} us at the median, {np.percentile(over, 99):.0f} at 99 %, "
+            f"{over.max():.0f} at most"
+        )
+
+
 def main() -> None:
     print(describe("casadi", "llvmlite"))
     print(f"instruction set: {level}; {CYCLES} cycles\n")
@@ -51,32 +75,36 @@ def main() -> None:
     plant, load = arm.compiled, {HAND: np.array([0, 0, 0, 0, 0, -15.0])}
     pose, rate = np.array([0.2, 0.5, 0.0, -1.3, 0.0, 1.2, 0.0]), np.zeros(arm.nv)
     controller, errors = solver.controller(guess={"q": pose}), []
+    prepare, feedback = np.zeros(CYCLES), np.zeros(CYCLES)
     for k in range(CYCLES):
-        controller.prepare(target=circle(STEP * (k + np.arange(HORIZON + 1))))
+        targets = circle(STEP * (k + np.arange(HORIZON + 1)))
+        begin = time.perf_counter()
+        controller.prepare(target=targets)
+        middle = time.perf_counter()
         command = controller.feedback(q=pose, v=rate)
+        prepare[k], feedback[k] = middle - begin, time.perf_counter() - middle
         rate = rate + STEP * plant.forward_dynamics(pose, rate, command.tau, external=load)
         pose = pose + STEP * rate
         errors.append(np.linalg.norm(plant.link_pose(pose, HAND)[1] - circle(np.array([STEP * (k + 1)]))[0]))
     history = controller.history
-    core, bare = controller._core, np.zeros(CYCLES)
-    first, control = np.concatenate([pose, rate]), np.zeros(arm.nv)
-    for k in range(CYCLES):
-        begin = time.perf_counter()
-        core.prepare(False)
-        core.feedback(first, 1, 1e9, control)
-        bare[k] = time.perf_counter() - begin
+    cycle, core = prepare + feedback, history.prepare + history.feedback
     print(f"{'microseconds':34}" + "".join(f"{word:>10}" for word in ("least", "50 %", "99 %", "99.9 %", "most")))
-    percentiles("prepare", history.prepare[1:])
-    percentiles("feedback", history.feedback[1:])
-    percentiles("the cycle", (history.prepare + history.feedback)[1:])
-    percentiles("the core's own part of a cycle", bare)
-    warm, plan = np.zeros(200), controller.plan
+    percentiles("prepare", prepare[1:])
+    percentiles("feedback", feedback[1:])
+    percentiles("the cycle", cycle[1:])
+    percentiles("the core's own part of a cycle", core[1:])
+    print(f"the wall over the core, at the median: {np.median(cycle[1:]) / np.median(core[1:]):.2f}")
+    histogram(feedback[1:])
+    warm, own, plan = np.zeros(200), np.zeros(200), controller.plan
     for k in range(len(warm)):
         targets = circle(STEP * (CYCLES + k + np.arange(HORIZON + 1)))
         begin = time.perf_counter()
         plan = solver.solve(warm_start=plan.shifted(), start={"q": pose, "v": rate}, target=targets)
-        warm[k] = time.perf_counter() - begin
+        warm[k], own[k] = time.perf_counter() - begin, plan.statistics.seconds
     percentiles("a warm solve in its place", warm)
+    percentiles("the core's own part of that", own)
+    print(f"the wall over the core, at the median: {np.median(warm) / np.median(own):.2f}")
+    deadlines(solver, pose, rate)
     print(f"\nbeyond 1 s the hand is {1e3 * np.mean(errors[50:]):.1f} mm from its target")
     print(history)
 

@@ -1,14 +1,13 @@
-"""A controller: the interior point one step a cycle, cut at the measurement (native/src/ocp/solve/cycle.hpp).
+"""A controller: the interior point one step a cycle, cut at the measurement (native/src/control/controller.hpp).
 
-Where a step cannot be had so (states on manifolds, several phases, limits that change, a plan that is lost), a cycle
-is a solve from the plan as it stands, within the controller's time.
+Names and shapes are looked at here, and what is wrong with them said; the cycle itself is the core's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,21 +17,18 @@ from ...errors import ProblemError
 from ...floats import floats
 from ..answer.solution import Solution
 from ..answer.status import Status
-from ..solve.backend import Outcome, Request
+from ..solve.backend import Request
 from ..solve.kkt import Point, doubt
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
+from ..stages.limit_vectors import LimitVectors
 from .history import History
+from .loop import loop_parts
 
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-# The scaled KKT error above which, or so many times that of the cycle before, a plan is given up for a new one. Where a
-# horizon moves on, its new tail alone makes errors of about 1. No small one proves anything: it depends on the units.
-LOST, GROWN = 1e3, 30.0
-
-# Seconds that a solve in place of a step is given at least: the deadline may be over by then.
-LEAST = 1e-6
+UNDER_WAY = "under way"
 
 
 class Command:
@@ -43,19 +39,31 @@ class Command:
     units of the cost. Whatever the status, controls keep their limits. late: found after the deadline.
     """
 
-    __slots__ = ("controls", "error", "iterations", "late", "seconds", "status")
+    __slots__ = ("_parts", "_values", "error", "iterations", "late", "seconds", "status")
 
     def __init__(
-        self, controls: dict[str, np.ndarray], status: str, iterations: int, error: float, seconds: float, late: bool
+        self,
+        values: np.ndarray,
+        parts: dict[str, slice],
+        status: str,
+        iterations: int,
+        error: float,
+        seconds: float,
+        late: bool,
     ):
-        self.controls, self.status, self.iterations = controls, status, iterations
+        self._values, self._parts, self.status, self.iterations = values, parts, status, iterations
         self.error, self.seconds, self.late = error, seconds, late
+
+    @property
+    def controls(self) -> dict[str, np.ndarray]:
+        """By name."""
+        return {name: self._values[part] for name, part in self._parts.items()}
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self.controls[name]
+            return self._values[self._parts[name]]
         except KeyError:
-            raise AttributeError(f"command has no '{name}', expected {', '.join(self.controls)}") from None
+            raise AttributeError(f"command has no '{name}', expected {', '.join(self._parts)}") from None
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value.tolist()}" for name, value in self.controls.items())
@@ -91,26 +99,16 @@ class Controller:
             raise ProblemError(f"controller: shift is {repr(shift)[:60]}, expected True or False")
         self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), shift, guess
         self.history = History()
-        self._core = backend.new_core()
-        place = solver.layout.phases[0]
-        self._steps_alone = len(solver.layout.phases) == 1 and not place.turns and not solver.limits.parametric
-        self._shared = np.zeros(solver.layout.size_shared)
-        self._of_stages = np.zeros(solver.layout.size_stage)
-        self._parameters = self._parameter_views()
-        self._missing = set(self._parameters)
-        self._first, self._first_parts, at = np.zeros(0), {}, 0
-        for v in solver.transcription.phases[0].states:
-            if v.name in started:
-                self._first_parts[v.name] = slice(at, at + v.entries)
-                at += v.entries
-        self._first = np.zeros(at)
-        self._control = np.zeros(place.nu)
-        ends = np.cumsum([0, *(v.size for v in place.controls)]).tolist()
-        self._control_parts = {v.name: slice(*pair) for v, pair in zip(place.controls, pairwise(ends))}
-        self._plan: Solution | None = None  # of the last solve
-        self._ready = self._following = False
-        self._prepared = 0.0
-        self._error = np.inf
+        self._parts = loop_parts(solver, self._settings.seconds, self._settings.iterations, self.barrier, shift)
+        self._core = self._parts.controller()
+        self._ports = {port.name: port for port in self._parts.parameters}
+        if len(self._ports) < len(self._parts.parameters):
+            raise ProblemError("controller: a parameter is one of several phases, expected a name of its own in each")
+        self._missing = set(self._ports)
+        self._first, self._control = self._core.first, self._core.control
+        sizes = {v.name: v.entries for v in solver.transcription.phases[0].states if v.name in started}
+        self._first_parts = _parts(sizes)
+        self._control_parts = _parts({v.name: v.size for v in solver.layout.phases[0].controls})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles without its plan and its history."""
@@ -131,29 +129,29 @@ class Controller:
         """Before the measurement: new parameters, the plan moved on, functions and factorization. What is not given
         keeps its value.
         """
-        begin = perf_counter()
         if parameters:
-            self._take(parameters)
+            if not self._core.set(parameters):
+                self._take(parameters)
+            if self._missing:
+                self._missing.difference_update(parameters)
         if self._missing:
             raise ProblemError(f"controller: parameter '{min(self._missing)}' has no value; give it to prepare(...)")
-        if self._following:
-            self._core.set_parameters(self._shared, self._of_stages)
-            self._ready = self._core.prepare(self.shift)
-        self._prepared = perf_counter() - begin
+        if not self._core.prepare():
+            self._say_limits()
 
     def feedback(self, **measured: ArrayLike) -> Command:
         """The command for a measured state; keep what is between this and the actuator short."""
-        begin = perf_counter()
-        first = self._measured(measured)
-        if self._missing or (self._following and not self._prepared):
+        core = self._core
+        if not core.measure(measured):
+            self._measure(measured)
+        if self._missing:
             self.prepare()
-        if self._following and self._ready:
-            settings = self._settings
-            fine, steps, error = self._core.feedback(first, settings.iterations, settings.seconds, self._control)
-            if fine and error <= min(LOST, GROWN * max(self._error, 1.0)):
-                self._error = error
-                return self._command(begin, "under way", steps, error)
-        return self._solve(begin)
+        if not core.has_plan:
+            self._put_guess()
+        stepped, ended, iterations, error, seconds, late, prepared = core.feedback()
+        status = UNDER_WAY if stepped else str(Status.named(ended.name.replace("_", " ")))
+        self.history.add(prepared, seconds, iterations, error, late, status)
+        return Command(self._control.copy(), self._control_parts, status, iterations, error, seconds, late)
 
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
@@ -165,123 +163,78 @@ class Controller:
     def restart(self, guess: Mapping[str, Any] | None = None) -> None:
         """Forget the plan; the next cycle solves from the guess, by default the controller's own."""
         self.guess = self.guess if guess is None else guess
-        self._plan, self._following, self._ready, self._error = None, False, False, np.inf
+        self._core.restart()
 
     @property
     def plan(self) -> Solution:
         """The plan as it stands, judged: its status is "solved" only where it is."""
-        if self._plan is None:
+        if not self._core.has_plan:
             raise ProblemError("controller: there is no plan yet, expected a feedback before")
-        if not self._following:
-            return self._plan
-        solver, last = self.solver, self._plan
-        result = self._core.plan()
-        point = Point(result.z, result.y, result.w, self._shared.copy(), result.stage_parameters)
-        request = Request(point, False, self._limits(point), self._settings, None)
-        holds = not doubt(solver.backend.judge(point, request.limits), self._settings.tolerance)
-        status, unknown = Status.SOLVED if holds else Status.ITERATION_LIMIT, np.full_like(result.gains, np.nan)
-        return solver.solution(request, Outcome(status, point, unknown, last.statistics))
-
-    # --- a solve in place of a step
-
-    def _solve(self, begin: float) -> Command:
-        """From the plan as it stands, moved on; from the guess where there is none."""
-        solver, backend = self.solver, self.solver.backend
+        solver, result = self.solver, self._core.plan()
+        backend = solver.backend
         assert isinstance(backend, NativeBackend)
-        of_stages = self._of_stages.copy()
-        warm = None
-        if self._plan is not None:
-            last = self.plan
-            one_phase = len(solver.layout.phases) == 1
-            moved = last.shifted() if self.shift and one_phase and not self._following else last.warm_start
-            warm = moved if last.solved or self._following else None
-            z = solver.inputs.guess(moved, of_stages)
-        else:
-            z = solver.inputs.guess(self.guess, of_stages)
-        start = {name: self._first[part] for name, part in self._first_parts.items()}
-        solver.inputs.start(start, z, of_stages)
-        nothing = np.zeros(0)
-        y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
-        point = Point(z, y, w, self._shared.copy(), of_stages)
-        settings = Settings()
-        if self._plan is not None:
-            settings = Settings(seconds=max(self._settings.seconds - (perf_counter() - begin), LEAST))
-        request = Request(point, warm is not None, self._limits(point), settings, None)
-        self._plan = solver.solution(request, backend.run_on(self._core, request))
-        controls, found = self._plan.warm_start.guess, self._control
-        here = controls[solver.layout.phases[0].name] if len(solver.layout.phases) > 1 else controls
-        for name, part in self._control_parts.items():
-            if np.isfinite(here[name][0]).all():  # else what was commanded last stands
-                found[part] = here[name][0]
-        self._following = self._steps_alone and self._plan.solved
-        self._error = 0.0 if self._plan.solved else np.inf
-        if self._following:
-            self._core.take_over(self.barrier)
-        return self._command(begin, str(self._plan.status), self._plan.statistics.iterations, self._error)
+        outcome = backend.outcome(result, self._core.shared.copy())
+        limits = self._limits(outcome.point)
+        if self._core.following:
+            holds = not doubt(backend.judge(outcome.point, limits), self._settings.tolerance)
+            status = Status.SOLVED if holds else Status.ITERATION_LIMIT
+            outcome = replace(outcome, status=status, gains=np.full_like(outcome.gains, np.nan))
+        return solver.solution(Request(outcome.point, False, limits, self._settings, None), outcome)
 
-    def _limits(self, point: Point) -> Any:
+    def _limits(self, point: Point) -> LimitVectors:
         return self.solver.limits.at(point.z, point.shared_parameters, point.stage_parameters)
 
-    def _command(self, begin: float, status: str, iterations: int, error: float) -> Command:
-        controls = {name: self._control[part].copy() for name, part in self._control_parts.items()}
-        seconds = perf_counter() - begin
-        late = seconds > self._settings.seconds
-        self.history.add(self._prepared, seconds, iterations, error, late, status)
-        self._prepared, self._ready = 0.0, False
-        return Command(controls, status, iterations, error, seconds, late)
+    def _say_limits(self) -> None:
+        """Raises what is wrong with the limits for the parameters as they are."""
+        core = self._core
+        self._limits(Point(core.z, np.zeros(0), np.zeros(0), core.shared, core.stage))
+
+    def _put_guess(self) -> None:
+        core, of_stages = self._core, self._core.stage.copy()
+        core.z[:] = self.solver.inputs.guess(self.guess, of_stages)
+        core.stage[:] = of_stages
 
     # --- what is given, checked before anything changes
 
-    def _parameter_views(self) -> dict[str, np.ndarray]:
-        """Of every parameter its place: (size,), or (stages, size) where each stage has its own."""
-        views: dict[str, np.ndarray] = {}
-        for place in self.solver.layout.phases:
-            at_shared, at_stage, rows = place.at_shared, 0, place.stage_rows(self._of_stages)
-            for v in place.parameters:
-                if v.name in views:
-                    raise ProblemError(
-                        f"controller: parameter '{v.name}' is one of several phases, expected a name of its own in each"
-                    )
-                if v.per_stage:
-                    views[v.name] = rows[:, at_stage : at_stage + v.size]
-                    at_stage += v.size
-                else:
-                    views[v.name] = self._shared[at_shared : at_shared + v.size]
-                    at_shared += v.size
-        return views
-
     def _take(self, given: Mapping[str, ArrayLike]) -> None:
+        """Parameters that are no plain arrays of their shape."""
         arrays = {}
         for name, value in given.items():
-            if name not in self._parameters:
-                known = ", ".join(self._parameters) or "none"
+            if name not in self._ports:
+                known = ", ".join(self._ports) or "none"
                 raise ProblemError(f"controller: there is no parameter '{name}'; the parameters are {known}")
-            place = self._parameters[name]
-            arrays[name] = _numbers(name, value)
-            if arrays[name].shape not in (place.shape, place.shape[-1:], ()) or not np.isfinite(arrays[name]).all():
+            port = self._ports[name]
+            array, shape = _numbers(name, value), ((port.rows, port.size) if port.rows > 1 else (port.size,))
+            if array.shape not in (shape, shape[-1:], ()) or not np.isfinite(array).all():
                 raise ProblemError(
-                    f"controller: parameter '{name}' has shape {arrays[name].shape}, expected {place.shape} of finite "
-                    "numbers"
+                    f"controller: parameter '{name}' has shape {array.shape}, expected {shape} of finite numbers"
                 )
-        for name, array in arrays.items():
-            self._parameters[name][...] = array
-            self._missing.discard(name)
+            arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
+        if not self._core.set(arrays):
+            raise ProblemError(f"controller: parameters {', '.join(given)}: expected finite numbers")
 
-    def _measured(self, given: Mapping[str, ArrayLike]) -> np.ndarray:
+    def _measure(self, given: Mapping[str, ArrayLike]) -> None:
+        """Measured states that are no plain arrays of their shape."""
         parts = self._first_parts
         if given.keys() != parts.keys():
             raise ProblemError(f"controller: measured are {', '.join(given) or 'none'}, expected {', '.join(parts)}")
         arrays = {}
         for name, part in parts.items():
-            arrays[name] = array = _numbers(name, given[name])
-            size = part.stop - part.start
+            array, size = _numbers(name, given[name]), part.stop - part.start
             if array.shape != (size,) and not (size == 1 and array.shape == ()):
                 raise ProblemError(f"controller: measured '{name}' has shape {array.shape}, expected ({size},)")
             if not np.isfinite(array).all():
                 raise ProblemError(f"controller: measured '{name}' is {array.tolist()}, expected finite numbers")
-        for name, part in parts.items():
-            self._first[part] = arrays[name]
-        return self._first
+            arrays[name] = np.ascontiguousarray(array.reshape(size))
+        if not self._core.measure(arrays):
+            values = ", ".join(f"'{name}' is {array.tolist()}" for name, array in arrays.items())
+            raise ProblemError(f"controller: measured {values}, expected unit quaternions and pairs that are not zero")
+
+
+def _parts(sizes: Mapping[str, int]) -> dict[str, slice]:
+    """Of vectors in a row, by name."""
+    ends = np.cumsum([0, *sizes.values()]).tolist()
+    return {name: slice(*pair) for name, pair in zip(sizes, pairwise(ends))}
 
 
 def _arrived(solver: Solver, *given: Any) -> Controller:

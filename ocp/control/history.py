@@ -11,8 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIRST_ROOM = 1024
-
 
 class History:
     """Of every cycle: the seconds of `prepare` and `feedback` by the wall, iterations, the KKT error of the plan that
@@ -20,56 +18,54 @@ class History:
     """
 
     def __init__(self) -> None:
-        self._numbers = np.zeros((FIRST_ROOM, 5))
-        self._statuses: list[str] = []
+        self._cycles: list[tuple[float, float, int, float, bool, str]] = []
 
     def add(self, prepare: float, feedback: float, iterations: int, error: float, late: bool, status: str) -> None:
-        count = len(self._statuses)
-        if count == len(self._numbers):
-            self._numbers = np.concatenate([self._numbers, np.zeros((max(count, FIRST_ROOM), 5))])
-        self._numbers[count] = prepare, feedback, iterations, error, late
-        self._statuses.append(status)
+        self._cycles.append((prepare, feedback, iterations, error, late, status))
+
+    def _column(self, i: int, kind: type) -> np.ndarray:
+        return np.array([cycle[i] for cycle in self._cycles], dtype=kind)
 
     def since(self, cycle: int) -> History:
         """Of the cycles from this one on."""
         later = History()
-        later._numbers, later._statuses = self._numbers[cycle : len(self)].copy(), self._statuses[cycle:]
+        later._cycles = self._cycles[cycle:]
         return later
 
     def __len__(self) -> int:
-        return len(self._statuses)
+        return len(self._cycles)
 
     @property
     def prepare(self) -> np.ndarray:
         """Seconds before the measurement (cycles,)."""
-        return self._numbers[: len(self), 0]
+        return self._column(0, float)
 
     @property
     def feedback(self) -> np.ndarray:
         """Seconds from the measurement to the command (cycles,)."""
-        return self._numbers[: len(self), 1]
+        return self._column(1, float)
 
     @property
     def iterations(self) -> np.ndarray:
-        return self._numbers[: len(self), 2].astype(int)
+        return self._column(2, int)
 
     @property
     def error(self) -> np.ndarray:
         """The scaled KKT error of the plan that a cycle started from (cycles,)."""
-        return self._numbers[: len(self), 3]
+        return self._column(3, float)
 
     @property
     def late(self) -> np.ndarray:
-        return self._numbers[: len(self), 4].astype(bool)
+        return self._column(4, bool)
 
     @property
     def statuses(self) -> tuple[str, ...]:
-        return tuple(self._statuses)
+        return tuple(cycle[5] for cycle in self._cycles)
 
     def __str__(self) -> str:
         if not len(self):
             return "no cycle yet"
-        ended = ", ".join(f"{count} {word}" for word, count in Counter(self._statuses).most_common())
+        ended = ", ".join(f"{count} {word}" for word, count in Counter(self.statuses).most_common())
         lines = [
             f"{len(self)} cycles: {ended}; {self.late.sum()} late; {self.iterations.mean():.2f} iterations a cycle"
         ]
@@ -88,4 +84,4 @@ class History:
             "iterations": self.iterations.astype(float),
             "log10 of the error": np.log10(np.maximum(self.error, 1e-16)),
         }
-        return plot(numbers, self._statuses, path, show)
+        return plot(numbers, list(self.statuses), path, show)

@@ -44,12 +44,12 @@ class NativeBackend:
             moved = [transcription.recentring(phase) for phase in transcription.phases]
             code = functions, [None if function is None else compile_function(function) for function in moved]
         self.functions, self._recentrings = code
-        self._structure = self._core_structure()
-        self._structure.quadratic = (
+        self.structure = self._core_structure()
+        self.structure.quadratic = (
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
-        self.core: Any = core.Solver(self._structure)
-        self._judge: Any = core.Judge(self._structure)
+        self.core: Any = core.Solver(self.structure)
+        self._judge: Any = core.Judge(self.structure)
         self._judging = Lock()
         self._idle_batches: list[Any] = []  # each for one batch at a time
 
@@ -66,18 +66,18 @@ class NativeBackend:
 
     def new_core(self) -> Any:
         """Another solver of the core, with memory of its own."""
-        return core.Solver(self._structure)
+        return core.Solver(self.structure)
 
     def run_on(self, solver: Any, request: Request) -> Outcome:
         """Solve by one of the core's solvers."""
         start = request.start
         solver.set_parameters(start.shared_parameters, start.stage_parameters)
-        solver.set_bounds(*self._bounds(request.limits))
+        solver.set_bounds(*self.bounds(request.limits))
         solver.set_guess(start.z)
         if request.warm:
             solver.set_multipliers(start.y, start.w)
-        result = solver.solve(_core_settings(request.settings, request.warm), _core_watcher(request.watcher))
-        return self._outcome(result, start)
+        result = solver.solve(core_settings(request.settings, request.warm), _core_watcher(request.watcher))
+        return self.outcome(result, start.shared_parameters)
 
     def renew(self) -> None:
         """Let go of the core's solvers; the next solve makes another one."""
@@ -94,18 +94,18 @@ class NativeBackend:
         progress: Callable[[int], object] | None,
     ) -> Any:
         """Solve many by the core, each on the next thread that is free; see native/src/ocp/solve/batch.hpp."""
-        inner = _core_settings(settings, rows.y is not None)
+        inner = core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
-        batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self._structure)
-        results = batch.solve(rows.count, *vectors, self._bounds(limits), inner, threads, progress)
+        batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self.structure)
+        results = batch.solve(rows.count, *vectors, self.bounds(limits), inner, threads, progress)
         self._idle_batches.append(batch)
         return results
 
-    def _outcome(self, result: Any, start: Point) -> Outcome:
-        """The core's result of a solve from `start`."""
+    def outcome(self, result: Any, shared_parameters: np.ndarray) -> Outcome:
+        """The core's result of a solve."""
         return Outcome(
             status=Status.named(result.status.name.replace("_", " ")),
-            point=Point(result.z, result.y, result.w, start.shared_parameters, result.stage_parameters),
+            point=Point(result.z, result.y, result.w, shared_parameters, result.stage_parameters),
             gains=result.gains,
             statistics=Statistics(**{part: getattr(result, part) for part in TAKEN}),
             records=[_iteration(record) for record in result.records],
@@ -116,12 +116,12 @@ class NativeBackend:
         """By the core's judge: another one than that which its solvers ask, so that nobody judges himself."""
         vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
         with self._judging:
-            self._judge.set_bounds(*self._bounds(limits))
+            self._judge.set_bounds(*self.bounds(limits))
             objective, rows, slopes, relative = self._judge.measure(*vectors)
         sums = Sums(objective, rows, slopes)
         return measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative))
 
-    def _bounds(self, limits: LimitVectors) -> list[np.ndarray]:
+    def bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""
         rows, fixed = self.layout.kind(Kind.INEQUALITY), self.transcription.fixed_z
         z_lower, z_upper = limits.z_lower.copy(), limits.z_upper.copy()
@@ -189,7 +189,8 @@ def _iteration(record: object) -> Iteration:
     return Iteration._make(RECORDED(record))
 
 
-def _core_settings(settings: Settings, warm: bool) -> Any:
+def core_settings(settings: Settings, warm: bool) -> Any:
+    """As the core has them."""
     inner = core.Settings()
     inner.tolerance, inner.iterations = float(settings.tolerance), int(settings.iterations)
     inner.warm_start, inner.threads = warm, int(settings.threads)

@@ -27,25 +27,27 @@ class WarmStart:
         return dict(found) if len(found) > 1 else dict(next(iter(found.values())))
 
     def shifted(self, steps: int) -> WarmStart:
-        """The motion from stage `steps` on, its last stage and step repeated; multipliers and anchors with it."""
-        if len(self.layout.phases) > 1:
-            raise ProblemError("shifted: this motion has several phases, expected a horizon of one")
-        phase, point = self.layout.phases[0], self.point
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 0 <= steps <= phase.steps:
-            raise ProblemError(f"shifted: steps is {steps!r}, expected a whole number from 0 to {phase.steps}")
-        y = point.y.copy()
+        """Each phase from its stage `steps` on, its last stage and step repeated; multipliers and anchors with it."""
+        phases, point = self.layout.phases, self.point
+        most = min(phase.steps for phase in phases)
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 0 <= steps <= most:
+            raise ProblemError(f"shifted: steps is {steps!r}, expected a whole number from 0 to {most}")
+        y, stage_parameters = point.y.copy(), point.stage_parameters.copy()
         for rows in self.layout.constraints:
             y[rows.places] = _later(point.y[rows.places], steps)
-        stage_rows = phase.stage_rows(point.stage_parameters).copy()
-        stage_rows[:, phase.at_anchors :] = _later(stage_rows[:, phase.at_anchors :], steps)
-        z, w = (_moved(phase, vector, steps) for vector in (point.z, point.w))
-        return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=stage_rows.ravel()))
+        for phase in phases:
+            anchors = phase.stage_rows(stage_parameters)[:, phase.at_anchors :]
+            anchors[:] = _later(anchors, steps)
+        z, w = (np.concatenate([_moved(phase, vector, steps) for phase in phases]) for vector in (point.z, point.w))
+        return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=stage_parameters))
 
 
 def _moved(phase: PhaseLayout, vector: np.ndarray, steps: int) -> np.ndarray:
-    """A vector along z, moved on."""
+    """A phase's part of a vector along z, moved on; what is chosen at its end stays."""
     u, x = phase.cut(vector)
-    return phase.joined(_later(u, steps), _later(x, steps))
+    moved, end = phase.joined(_later(u, steps), _later(x, steps)), phase.steps * (phase.nu + phase.nx)
+    moved[end : end + phase.chosen] = vector[phase.at_z + end :][: phase.chosen]
+    return moved
 
 
 def _later(rows: np.ndarray, steps: int) -> np.ndarray:

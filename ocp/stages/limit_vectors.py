@@ -129,9 +129,14 @@ class StatedLimits:
         return self._price[self._inequalities], self._growth[self._inequalities]
 
     @property
-    def parametric(self) -> bool:
-        """Whether some depend on parameters."""
-        return bool(self._parametric)
+    def parametric_rows(self) -> list[LimitedRows]:
+        """Those that depend on parameters."""
+        return self._parametric
+
+    @property
+    def stated(self) -> LimitVectors:
+        """The limits where they are numbers."""
+        return self._constant
 
     def at(self, z: np.ndarray, shared: np.ndarray, stage_parameters: np.ndarray) -> LimitVectors:
         """The limits for the parameters of a solve; what is given with it is its own limit."""

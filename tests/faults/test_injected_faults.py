@@ -58,7 +58,7 @@ def injected():
         return core_block
 
     backend._core_block = block
-    backend._structure = backend._core_structure()
+    backend.structure = backend._core_structure()
     backend.renew()
     solver.solve()
     assert set(made) == {"values", "derivatives"}

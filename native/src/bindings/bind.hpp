@@ -61,5 +61,6 @@ void bind_bodies(nb::module_& m);
 void bind_riccati(nb::module_& m);
 void bind_solver(nb::module_& m);
 void bind_batch(nb::module_& m);
+void bind_control(nb::module_& m);
 
 }  // namespace trisweep

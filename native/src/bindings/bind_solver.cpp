@@ -101,17 +101,6 @@ nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vec
         nb::make_tuple(c.stationarity, c.dynamics, c.equalities, c.inequalities, c.bounds, c.complementarity));
 }
 
-// (fine, steps, error); control: an array of the caller's that takes the first control.
-nb::tuple feedback(Solver& solver, Vector measured, int steps, double seconds,
-                   nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> control) {
-    Solver::Taken taken;
-    {
-        Unlocked unlocked;
-        taken = solver.feedback(plain(measured), steps, seconds, {control.data(), control.size()});
-    }
-    return nb::make_tuple(taken.fine, taken.steps, taken.error);
-}
-
 // The constants of stage k: H (nz, nz), h (nz), equalities G z + g = 0, inequalities C z + c, and the edge from its parent
 // x = E z + b; z is (u, x), of the parent in the edge. Matrices by rows.
 void set_quadratic(Solver& solver, int k, Matrix H, Vector h, Matrix G, Vector g, Matrix C, Vector c, Matrix E,
@@ -265,10 +254,6 @@ void bind_solver(nb::module_& m) {
         .def("set_quadratic", &set_quadratic)
         .def("set_guess", [](Solver& s, Vector z) { s.set_guess(plain(z)); })
         .def("set_multipliers", [](Solver& s, Vector y, Vector w) { s.set_multipliers(plain(y), plain(w)); })
-        .def("take_over", &Solver::take_over)
-        .def("prepare", &Solver::prepare, nb::call_guard<Unlocked>())
-        .def("feedback", &feedback)
-        .def("plan", [](Solver& s) { return Result(s.plan()); })
         .def("solve", &solve, nb::arg("settings"), nb::arg("callback").none() = nb::none());
 }
 

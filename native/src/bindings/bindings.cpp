@@ -36,4 +36,5 @@ NB_MODULE(TRISWEEP_CORE, m) {
     trisweep::bind_paths(m);
     trisweep::bind_solver(m);
     trisweep::bind_batch(m);
+    trisweep::bind_control(m);
 }

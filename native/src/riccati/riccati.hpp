@@ -61,13 +61,24 @@ public:
 
     // Backward over the vectors, forward over the unknowns.
     void solve(const Vectors& rhs, const Unknowns& out) {
-        for (int k = int(stages.size()) - 1; k >= 0; --k) {
-            if (streamed && k) {
+        begin_solve(rhs);
+        end_solve(rhs, out);
+    }
+
+    // The same in two parts: the first goes back to the root's children, and takes nothing of the root's, nor of the edges
+    // from it.
+    void begin_solve(const Vectors& rhs) {
+        for (int k = int(stages.size()) - 1; k > 0; --k) {
+            if (streamed) {
                 stages[k].sweep.prefetch_cost(), prefetch_edge(k);
                 stages[k - 1].sweep.prefetch_gains();
             }
             reduce(stages[k], rhs);
         }
+    }
+
+    void end_solve(const Vectors& rhs, const Unknowns& out) {
+        reduce(stages[0], rhs);
         solve_root(rhs, out);
         for (std::size_t k = 0; k < stages.size(); ++k) {
             Stage& s = stages[k];

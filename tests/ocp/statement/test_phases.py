@@ -91,8 +91,6 @@ def test_what_several_phases_have_is_asked_of_one(solution):
         _ = solution.times
     with pytest.raises(ProblemError, match="no phase 'fly'; the phases are pull, coast"):
         solution.branch("fly")
-    with pytest.raises(ProblemError, match="shifted: this motion has several phases"):
-        solution.shifted()
 
 
 def test_cutting_a_motion_in_two_changes_nothing():

@@ -162,4 +162,14 @@ inline void push_inside(const Program& program, double push, int first, double* 
         if (upper.there[i] != 0.0) v[i] = std::min(v[i], upper.bound[i] - margin(upper, lower, i));
 }
 
+// Entry i of v off a bound that it is on or beyond: by little, of the range where there are two.
+inline void put_inside(const Program& program, int i, double* v) {
+    constexpr double SHARE = 1e-3, LITTLE = 1e-6;
+    const Bounds &low = program.lower, &high = program.upper;
+    const bool both = low.there[i] != 0.0 && high.there[i] != 0.0;
+    const double room = both ? SHARE * (high.bound[i] - low.bound[i]) : LITTLE;
+    if (low.there[i] != 0.0 && !(v[i] > low.bound[i])) v[i] = low.bound[i] + room;
+    if (high.there[i] != 0.0 && !(v[i] < high.bound[i])) v[i] = high.bound[i] - room;
+}
+
 }  // namespace trisweep

@@ -269,18 +269,31 @@ public:
     }
 
     void direction(const double* h, const double* r, double* dv, double* y) override {
-        if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
-        const double *r_c = r + at_nu(), *h_s = slack_slopes(h);
-        copy(padded(riccati.size_z), h, reduced_h);
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const int count = horizon.inequality_count[k], at = horizon.at_c[k];
-            const Riccati::Stage& s = riccati.stages[k];
-            for (int i = 0; i < count; ++i) along[i] = S[at + i] * r_c[at + i] + h_s[at + i];
-            multiply_add(s.n, count, horizon.C(int(k)), s.n, along, reduced_h + s.at_z);
-        }
+        begin_direction(h, r);
+        end_direction(h, r, dv, y);
+    }
+
+    // The same in two parts: the first is what does not depend on h of the root's z, on its rows and on those of the edges from
+    // it, which may be other ones in the second.
+    void begin_direction(const double* h, const double* r) {
+        if (softness > 0.0) return;
+        const double* h_s = slack_slopes(h);
+        for (std::size_t k = 1; k < riccati.stages.size(); ++k) reduce_slacks(int(k), h, r, h_s);
         std::copy_n(r, at_nu(), right);
         for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
-        riccati.solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
+        riccati.begin_solve({reduced_h, right, right + at_eta(), nullptr});
+    }
+
+    void end_direction(const double* h, const double* r, double* dv, double* y) {
+        if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
+        const double *r_c = r + at_nu(), *h_s = size_e ? along_s : h + at_slack();
+        reduce_slacks(0, h, r, h_s);
+        const Riccati::Stage& root = riccati.stages[0];
+        std::copy_n(r + at_eta() + root.at_g, root.ng, right + at_eta() + root.at_g);
+        for (int c = root.first_child; c >= 0; c = riccati.stages[c].sibling)
+            for (int i = riccati.stages[c].at_x; i < riccati.stages[c].at_x + riccati.stages[c].nx; ++i)
+                right[i] = r[i] / horizon.dynamics_scale[i];
+        riccati.end_solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
         for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
         double *ds = dv + at_slack(), *nu = y + at_nu();
         std::copy_n(r_c, horizon.size_c, ds);
@@ -343,6 +356,16 @@ public:
     const int size_e;  // of excess over limits, and of that under: all inequalities, or none where no limit is soft
 
 private:
+    // h of a stage without its slacks.
+    void reduce_slacks(int k, const double* h, const double* r, const double* h_s) {
+        const Riccati::Stage& s = riccati.stages[k];
+        const int count = horizon.inequality_count[k], at = horizon.at_c[k];
+        const double* r_c = r + at_nu() + at;
+        copy(s.n, h + s.at_z, reduced_h + s.at_z);
+        for (int i = 0; i < count; ++i) along[i] = S[at + i] * r_c[i] + h_s[at + i];
+        multiply_add(s.n, count, horizon.C(k), s.n, along, reduced_h + s.at_z);
+    }
+
     // h of the slacks with their excess.
     const double* slack_slopes(const double* h) const {
         if (!size_e) return h + at_slack();

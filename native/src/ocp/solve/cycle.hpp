@@ -12,9 +12,15 @@
 
 #include "interior_point/barrier/retreat.hpp"
 #include "interior_point/interior_point.hpp"
-#include "ocp/program/optimal_control.hpp"
+#include "packing.hpp"
 
 namespace trisweep {
+
+// A plan that moves on by a step: of every entry of z, y and the parameters of the stages, as in `Result`, the one whose place
+// it takes, which stands no earlier.
+struct Shift {
+    std::vector<int> z, y, stage_parameters;
+};
 
 class Cycle {
 public:
@@ -43,25 +49,31 @@ public:
         ready = false;
     }
 
-    // Every stage takes over what was the next one's; the last step is repeated.
+    void set_shift(const Shift& shift, const Packing& packing) {
+        for (std::vector<Move>* moves : {&variables, &slacks, &multipliers, &places}) moves->clear();
+        const auto add = [](std::vector<Move>& moves, int to, int from) {
+            if (to != from) moves.push_back({to, from});
+        };
+        for (std::size_t i = 0; i < shift.z.size(); ++i) add(variables, packing.z[i], packing.z[shift.z[i]]);
+        for (std::size_t i = 0; i < shift.y.size(); ++i) add(multipliers, packing.y[i], packing.y[shift.y[i]]);
+        const std::size_t first = packing.y.size() - packing.c.size();  // of the inequalities
+        for (std::size_t i = first; i < shift.y.size(); ++i)
+            add(slacks, packing.c[i - first] - program.at_slack(), packing.c[shift.y[i] - first] - program.at_slack());
+        for (std::size_t i = 0; i < shift.stage_parameters.size(); ++i) add(places, int(i), shift.stage_parameters[i]);
+    }
+
+    // Every stage takes over what was the next one's.
     void move_on() {
-        const auto& stages = program.riccati.stages;
-        for (std::size_t k = 0; k + 1 < stages.size(); ++k) {
-            const Riccati::Stage &here = stages[k], &next = stages[k + 1];
-            if (here.nu == next.nu) copy_along(here.at_z, next.at_z, here.nu);
-            copy_along(here.at_z + here.up, next.at_z + next.up, here.nx);
-            if (k > 0) std::copy_n(point.y + next.at_x, here.nx, point.y + here.at_x);
-            if (here.ng == next.ng)
-                std::copy_n(point.y + program.at_eta() + next.at_g, here.ng, point.y + program.at_eta() + here.at_g);
-            const Horizon& horizon = program.horizon;
-            const int count = horizon.inequality_count[k];
-            if (count != horizon.inequality_count[k + 1]) continue;
-            copy_along(program.at_slack() + horizon.at_c[k], program.at_slack() + horizon.at_c[k + 1], count);
-            for (const int at : {program.at_over(), program.at_under()})
-                if (program.size_e) copy_along(at + horizon.at_c[k], at + horizon.at_c[k + 1], count);
-            std::copy_n(point.y + program.at_nu() + horizon.at_c[k + 1], count,
-                        point.y + program.at_nu() + horizon.at_c[k]);
+        const Horizon& horizon = program.horizon;
+        for (const auto& [to, from] : variables) take_over(to, from, 1.0);
+        for (const auto& [to, from] : slacks) {
+            const double scale = horizon.inequality_scale[to] / horizon.inequality_scale[from];
+            for (const int at : {program.at_slack(), program.at_over(), program.at_under()})
+                if (at == program.at_slack() || program.size_e) take_over(at + to, at + from, scale);
         }
+        for (const auto& [to, from] : multipliers)
+            point.y[to] = point.y[from] * (horizon.row_scale[from] / horizon.row_scale[to]);
+        for (const auto& [to, from] : places) horizon.stage_parameters[to] = horizon.stage_parameters[from];
     }
 
     // Functions, derivatives and factorization at the point. False where a number is not finite or no delta serves.
@@ -77,22 +89,26 @@ public:
         add_barrier_gradient(program, point.mu, slope, h);
         set_curvature(program, sigma);
         program.add_barrier(sigma);
-        return ready = regularization.factor(program);
+        ready = regularization.factor(program);
+        if (ready) program.begin_direction(h, point.r);
+        return ready;
     }
 
-    // The step from the measured state: values of the root's fixed entries. False where it is not finite; the point is then
-    // what it was.
+    // The step from the measured state: values of the root's fixed entries; none: they stay. False where it is not finite; the
+    // point is then what it was.
     bool feedback(std::span<const double> measured) {
         if (!ready) return false;
         ready = false;
-        for (std::size_t i = 0; i < fixed.size(); ++i) root[fixed[i]] = measured[i] - point.v[fixed[i]];
+        for (std::size_t i = 0; i < fixed.size(); ++i)
+            root[fixed[i]] = measured.empty() ? 0.0 : measured[i] - point.v[fixed[i]];
         std::copy_n(point.r, program.size_y, rows);
         program.move_root(root, h, rows);
-        program.direction(h, rows, dv, dy);
+        program.end_direction(h, rows, dv, dy);
         for (int i : fixed) dv[i] = root[i];
         if (!all_finite(program.size_v, dv) || !all_finite(program.size_y, dy)) return false;
         take_step();
-        for (std::size_t i = 0; i < fixed.size(); ++i) point.v[fixed[i]] = measured[i];
+        for (std::size_t i = 0; i < measured.size(); ++i) point.v[fixed[i]] = measured[i];
+        program.recentre(point.v);
         return true;
     }
 
@@ -102,19 +118,16 @@ private:
     static constexpr double LONG = 0.9;          // a step after which mu falls
     static constexpr double FASTER = 0.2;        // to this share
 
-    void copy_along(int here, int next, int count) {
-        std::copy_n(point.v + next, count, point.v + here);
+    struct Move {
+        int to, from;
+    };
+
+    // An entry of v in place of another, whose values are so many times larger; the multipliers of its bounds with it.
+    void take_over(int to, int from, double scale) {
+        point.v[to] = scale * point.v[from];
         for (Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < count; ++i)
-                if (b->there[here + i] != 0.0 && b->there[next + i] != 0.0) b->dual[here + i] = b->dual[next + i];
-        // limits may differ from stage to stage: what is carried over keeps inside of them
-        for (int i = here; i < here + count; ++i) {
-            const Bounds &low = program.lower, &high = program.upper;
-            const bool both = low.there[i] != 0.0 && high.there[i] != 0.0;
-            const double room = both ? 1e-3 * (high.bound[i] - low.bound[i]) : 1e-6;
-            if (low.there[i] != 0.0 && !(point.v[i] > low.bound[i])) point.v[i] = low.bound[i] + room;
-            if (high.there[i] != 0.0 && !(point.v[i] < high.bound[i])) point.v[i] = high.bound[i] - room;
-        }
+            if (b->there[to] != 0.0 && b->there[from] != 0.0) b->dual[to] = b->dual[from] / scale;
+        put_inside(program, to, point.v);  // limits may differ from stage to stage
     }
 
     // Down while steps are long; where the bounds cut them short, up, and the point back to the middle.
@@ -140,7 +153,8 @@ private:
     OptimalControl& program;
     Iterate& point;
     Convergence& convergence;
-    const std::vector<int>& fixed;  // places in v
+    const std::vector<int>& fixed;                             // places in v
+    std::vector<Move> variables, slacks, multipliers, places;  // of a plan that moves on
     Regularization regularization;
     Arena arena;
     double *dv, *dy, *h, *slope, *sigma, *root, *rows;

@@ -30,29 +30,7 @@ struct QuadraticData {
 
 class Solver : private Supervisor {
 public:
-    explicit Solver(const Structure& s)
-        : riccati(s.nx, s.nu, s.equalities, s.parent, true),
-          horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters,
-                  s.quadratic),
-          program(riccati, horizon, s.fixed, !s.price.empty()),
-          packing(program),
-          start(program, packing),
-          judge(s),
-          rescaling(program, packing, start, judge),
-          interior_point(program, *this),
-          restoration(program, interior_point, *this),
-          cycle(program, interior_point) {
-        arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
-        for (std::size_t i = 0; i < s.price.size(); ++i)
-            program.set_price(packing.c[i] - program.at_slack(), s.price[i], s.price_growth[i]);
-        result.z.resize(packing.z.size());
-        result.w.resize(packing.z.size());
-        result.y.resize(packing.y.size());
-        result.stage_parameters.resize(horizon.stage_parameter_count);
-        std::size_t gains = 0;
-        for (const Riccati::Stage& stage : riccati.stages) gains += std::size_t(stage.nu) * stage.nx;
-        result.gains.resize(gains);
-    }
+    explicit Solver(const Structure& s);
 
     void set_parameters(std::span<const double> shared, std::span<const double> stage_parameters) {
         Packing::expect_size("shared parameters", shared.size(), horizon.parameter_count);
@@ -62,45 +40,7 @@ public:
     }
 
     // Of a problem whose structure is quadratic and has no blocks.
-    void set_quadratic(int k, const QuadraticData& data) {
-        if (!horizon.quadratic() || !horizon.blocks.empty())
-            throw std::invalid_argument(
-                "the constants of a stage are given where the structure is quadratic, without blocks");
-        if (k < 0 || std::size_t(k) >= riccati.stages.size()) throw std::invalid_argument("no such stage");
-        Riccati::Stage& s = riccati.stages[k];
-        const QuadraticStages::Constants& here = horizon.quadratic()->at(k);
-        const auto along = [](const Riccati::Stage& stage, int i) {
-            return i < stage.nu ? i : stage.up + i - stage.nu;
-        };
-        const auto place = [&](const char* name, const MatrixView& m, int rows, const Riccati::Stage& stage,
-                               double* to) {
-            Packing::expect_size(name, m.rows, rows);
-            Packing::expect_size(name, m.rows * m.columns, std::size_t(rows) * (stage.nu + stage.nx));
-            for (int i = 0; i < rows; ++i)
-                for (std::size_t j = 0; j < m.columns; ++j)
-                    to[along(stage, int(j)) + std::ptrdiff_t(i) * stage.n] = m.entries[i * m.columns + j];
-        };
-        const auto put = [](const char* name, std::span<const double> from, int size, double* to) {
-            Packing::expect_size(name, from.size(), size);
-            std::copy(from.begin(), from.end(), to);
-        };
-        const int nz = s.nu + s.nx;
-        Packing::expect_size("H", data.H.rows * data.H.columns, std::size_t(nz) * nz);
-        Packing::expect_size("h", data.h.size(), nz);
-        for (int j = 0; j < nz; ++j) {
-            here.h[along(s, j)] = data.h[j];
-            for (int i = 0; i < nz; ++i)
-                here.H[along(s, i) + std::ptrdiff_t(along(s, j)) * s.n] = data.H.entries[std::size_t(i) * nz + j];
-        }
-        QuadraticStages& constants = *horizon.quadratic();
-        place("G", data.G, s.ng, s, here.G);
-        place("C", data.C, horizon.inequality_count[k], s, here.C);
-        put("g", data.g, s.ng, constants.g0 + s.at_g);
-        put("c", data.c, horizon.inequality_count[k], constants.c0 + horizon.at_c[k]);
-        if (s.parent < 0) return;
-        place("E", data.E, s.nx, riccati.stages[s.parent], s.E);
-        put("b", data.b, s.nx, constants.b0 + s.at_x);
-    }
+    void set_quadratic(int k, const QuadraticData& data);
 
     // What each of these takes is said in `Result` and `Packing`.
     void set_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
@@ -111,76 +51,38 @@ public:
     void set_guess(std::span<const double> z) { start.set_guess(z); }
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
 
+    // New bounds for the point of a cycle, which stays what it is, inside of them. False where one has come or gone.
+    bool move_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
+                     std::span<const double> c_high);
+
     // A controller's cycle from the point of the last solve; see `Cycle`. The barrier beside a cost of less than 1 is a share
     // of that, by the scale that the judge found: it would drown it otherwise.
-    void take_over(double barrier) {
-        cycle.least_mu = barrier * std::min(1.0, judge.cost * horizon.objective_scale);
-        cycle.take_over();
-    }
-    bool prepare(bool move_on) {
-        if (move_on) cycle.move_on();
-        return cycle.prepare();
-    }
+    void take_over(double barrier);
+    // How a plan moves on.
+    void set_shift(const Shift& shift);
+    // Parameters of the next cycle: those that stages share, and the place of their own.
+    double* renew_parameters(std::span<const double> shared);
+    const double* stage_parameters() const { return horizon.stage_parameters; }
+    bool prepare(bool move_on);
     struct Taken {
         bool fine = false;  // false: the plan is lost, or the measured state is beyond the reach of its limits
         int steps = 0;
         double error = 0.0;  // of the point where the last step began
     };
     // The first control from the measured state after so many steps, fewer where one would begin too late.
-    Taken feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control) {
-        const auto end = deadline(Stopwatch::clock::now(), seconds);
-        Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
-        Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
-        Taken taken{cycle.feedback(measured) && !cycle.lost(), 1, cycle.error};
-        for (; taken.fine && taken.steps < steps && Stopwatch::clock::now() < end; ++taken.steps) {
-            taken.fine = cycle.prepare();
-            if (!taken.fine || Stopwatch::clock::now() > end) break;
-            taken.fine = cycle.feedback(measured);
-            taken.error = cycle.error;
-        }
-        std::copy_n(interior_point.point.v + riccati.stages[0].at_z, control.size(), control.begin());
-        return taken;
-    }
+    Taken feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control);
 
-    // The plan as a result, judged.
-    const Result& plan() {
-        ask_judge();
-        return result;
-    }
+    // The point as a result; judged.
+    const Result& collect();
+    const Result& plan();
 
+    // Whether the judge agreed, when it was asked last.
+    bool holds() const { return result.verdict.relative.worst() <= SLACK * tolerance; }
+
+    // Memory for the records of a solve.
+    void reserve(const Settings& settings);
     // The result stays what it is until the next solve.
-    const Result& solve(const Settings& settings, Watcher& caller) {
-        settings.check();
-        watcher = &caller;
-        interior_point.settings = settings;
-        tolerance = settings.tolerance;
-        interior_point.point.times = {};
-        interior_point.iteration = 0;
-        horizon.set_threads(settings.threads);
-        result.records.clear();
-        result.records.reserve(std::size_t(std::min(settings.iterations, MOST_RESERVED)) + 2);
-        const auto begin = Stopwatch::clock::now();
-        interior_point.deadline = deadline(begin, settings.seconds);
-        interior_point.convergence.forgiving = true;
-        program.copy_place(start_place);
-        scaled_anew = false;
-        if (hurries(settings)) interior_point.settings.iterations = std::min(settings.iterations, HASTE);
-        result.status = run();
-        if (failed(result.status) && program.convex && bound_count(program) > 0)
-            result.status = run_without_predictor();
-        if (result.status == Status::outgrown) result.status = run_scaled_anew();
-        if (hurries(settings) && (failed(result.status) || ended_early(settings)))
-            result.status = run_patiently(settings);
-        interior_point.settings.iterations = settings.iterations;
-        if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER)))
-            result.status = run_scaled_anew();
-        ask_judge();
-        for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round)
-            result.status = go_on();
-        result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
-        finish();
-        return result;
-    }
+    const Result& solve(const Settings& settings, Watcher& caller);
 
 private:
     static constexpr int MOST_RESERVED = 100000;  // records
@@ -212,8 +114,6 @@ private:
 
     // Of constants without functions, which the judge cannot ask.
     bool judged_by_caller() const { return horizon.blocks.empty(); }
-
-    bool holds() const { return result.verdict.relative.worst() <= SLACK * tolerance; }
 
     // From a solution of the scaled problem that is none of the statement: until the judge agrees. Where that does not come
     // about, the point is no worse for it, but nothing is proven of the problem.

@@ -63,6 +63,22 @@ public:
         }
     }
 
+    // What was set as new bounds of a point that stays what it is, inside of them; multipliers and scales stay. False where a
+    // bound has come or gone.
+    bool move_bounds(Iterate& point) {
+        for (int i = 0; i < program.size_v; ++i) {
+            const int slack = i - program.at_slack();
+            const double d = slack < 0 || i >= program.at_over() ? 1.0 : program.horizon.inequality_scale[slack];
+            if ((low[i] > -INFINITY) != (program.lower.there[i] != 0.0) ||
+                (high[i] < INFINITY) != (program.upper.there[i] != 0.0))
+                return false;
+            if (program.lower.there[i] != 0.0) program.lower.bound[i] = d * low[i] - room[i];
+            if (program.upper.there[i] != 0.0) program.upper.bound[i] = d * high[i] + room[i];
+            put_inside(program, i, point.v);
+        }
+        return true;
+    }
+
     // Bring an interior point here: its f and r are then known. `scaled`: the problem is scaled already. False where a number
     // is not finite.
     bool prepare(InteriorPoint& interior_point, bool scaled) {

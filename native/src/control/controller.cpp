@@ -105,6 +105,10 @@ Controller::Command Controller::solved(const double* values, Stopwatch::clock::t
         values += port.size;
     }
     const double left = std::max(loop.seconds - since(begin), LEAST);
+    if (again && left < solver.least_seconds()) {  // the plan as it is
+        follows = last_solved = false;
+        return {false, Status::time_limit, 0};
+    }
     const Status status = run(again && (last_solved || follows), again ? left : loop.settings.seconds);
     follows = last_solved = status == Status::solved;
     const Result& result = solver.collect();
@@ -164,6 +168,8 @@ void Controller::put_parameters(double* stage_parameters) const {
 }
 
 const Result& Controller::plan() { return solver.plan(); }
+
+const Result& Controller::result() { return solver.collect(); }
 
 const Numbers& Controller::answer() {
     const Result& result = solver.collect();

@@ -51,9 +51,9 @@ public:
     // A solve on its own, from z or, warm, from the last answer; the first values of measured states are those in z.
     Status solve(bool warm);
 
-    // The plan as a result, judged.
+    // The plan as it is: a result, judged or not, and with its parameters.
     const Result& plan();
-    // The plan as it is, with its parameters.
+    const Result& result();
     const Numbers& answer();
 
     bool has_plan() const { return planned; }

@@ -40,6 +40,9 @@ public:
     LineSearch search;
     PredictorCorrector predictor_corrector;
 
+    // The shortest that any iteration took.
+    Stopwatch::clock::duration quickest = Stopwatch::clock::duration::max();
+
     // From the point, its multipliers, the duals of the bounds and mu: to a solution. Its f and r are known.
     Status run() {
         start();
@@ -52,7 +55,7 @@ public:
             if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iteration_limit;
-            if (Stopwatch::clock::now() > deadline) return Status::time_limit;
+            if (out_of_time()) return Status::time_limit;
             if (asked_to_end || supervisor.interrupted()) return Status::interrupted;
             if (!predict_and_correct()) {
                 update_barrier();
@@ -74,6 +77,7 @@ private:
     static constexpr double MOST_MU = 1e3;    // times the mean complementarity at the start
 
     void start() {
+        began = {};
         point.start();
         direction.start();
         search.start(violation_factor);
@@ -83,6 +87,19 @@ private:
         jam.reset();
         adaptive.start(chooses_barrier());
         most_mu = MOST_MU * mean_complementarity(program);
+    }
+
+    // Whether an iteration like the last one would end too late; of the first, one like the quickest that there was.
+    bool out_of_time() {
+        const auto now = Stopwatch::clock::now();
+        auto expected = quickest;
+        if (began != Stopwatch::clock::time_point()) {
+            expected = now - began;
+            quickest = std::min(quickest, expected);
+        }
+        began = now;
+        const bool known = expected != Stopwatch::clock::duration::max();
+        return now > deadline || (known && deadline - now < expected);
     }
 
     bool chooses_barrier() const { return settings.adaptive && bound_count(program) > 0; }
@@ -191,6 +208,7 @@ private:
     Jam jam;
     double most_mu = INFINITY;
     Retreat retreat;
+    Stopwatch::clock::time_point began;  // the present iteration
 };
 
 }  // namespace trisweep

@@ -165,13 +165,18 @@ public:
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        differentiate_excess(v);
+        return finite;
+    }
+
+    // The part of `differentiate` that excess has, which `scale` leaves out: it is not known then.
+    void differentiate_excess(const double* v) {
         for (int i = 0; i < size_e; ++i)
             for (const int at : {at_over() + i, at_under() + i}) {
-                if (lower.there[at] == 0.0) continue;
-                gradient_v[at] = price(i, v[at]);
-                bent[at - at_over()] = price(i, 1.0) - price(i, 0.0);
+                const bool there = lower.there[at] != 0.0;
+                gradient_v[at] = there ? price(i, v[at]) : 0.0;
+                bent[at - at_over()] = there ? price(i, 1.0) - price(i, 0.0) : 0.0;
             }
-        return finite;
     }
 
     double row_terms(const double* v) const override {

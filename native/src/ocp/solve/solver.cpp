@@ -92,14 +92,24 @@ Solver::Taken Solver::feedback(std::span<const double> measured, int steps, doub
     Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
     Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
     Taken taken{cycle.feedback(measured) && !cycle.lost(), 1, cycle.error};
-    for (; taken.fine && taken.steps < steps && Stopwatch::clock::now() < end; ++taken.steps) {
+    auto step = Stopwatch::clock::duration::zero();  // the longest so far
+    for (; taken.fine && taken.steps < steps; ++taken.steps) {
+        const auto begin = Stopwatch::clock::now();
+        if (end - begin < step || begin > end) break;
         taken.fine = cycle.prepare();
         if (!taken.fine || Stopwatch::clock::now() > end) break;
         taken.fine = cycle.feedback({});
         taken.error = cycle.error;
+        step = std::max(step, Stopwatch::clock::now() - begin);
     }
     std::copy_n(interior_point.point.v + riccati.stages[0].at_z, control.size(), control.begin());
     return taken;
+}
+
+double Solver::least_seconds() const {
+    if (quickest_start == Stopwatch::clock::duration::max()) return 0.0;
+    const auto iteration = std::min(quickest_start, interior_point.quickest);
+    return std::chrono::duration<double>(quickest_start + iteration + quickest_end).count();
 }
 
 const Result& Solver::collect() {
@@ -128,6 +138,8 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     reserve(settings);
     const auto begin = Stopwatch::clock::now();
     interior_point.deadline = deadline(begin, settings.seconds);
+    if (quickest_end != Stopwatch::clock::duration::max() && settings.seconds < UNHURRIED)
+        interior_point.deadline -= quickest_end;  // which comes after the last iteration
     interior_point.convergence.forgiving = true;
     program.copy_place(start_place);
     scaled_anew = false;
@@ -139,7 +151,9 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     interior_point.settings.iterations = settings.iterations;
     if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER)))
         result.status = run_scaled_anew();
+    const auto end = Stopwatch::clock::now();
     ask_judge();
+    quickest_end = std::min(quickest_end, Stopwatch::clock::now() - end);
     for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round) result.status = go_on();
     result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
     finish();

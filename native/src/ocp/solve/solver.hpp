@@ -72,6 +72,9 @@ public:
     // The first control from the measured state after so many steps, fewer where one would begin too late.
     Taken feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control);
 
+    // Less than any solve can do with, by what those before took until their first iteration, and for one; 0: there was none.
+    double least_seconds() const;
+
     // The point as a result; judged.
     const Result& collect();
     const Result& plan();
@@ -86,6 +89,7 @@ public:
 
 private:
     static constexpr int MOST_RESERVED = 100000;  // records
+    static constexpr double UNHURRIED = 1e6;      // seconds that nobody counts by microseconds
     static constexpr int HASTE = 500;             // iterations after which the rule that seldom fails is asked
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
@@ -143,7 +147,12 @@ private:
     // That is asked of restoration elsewhere: here, whether to ask no longer.
     bool good_enough() override { return asks_judge && asked > MOST_ASKED; }
 
-    Status run() { return start.prepare(interior_point, scaled_anew) ? interior_point.run() : Status::not_finite; }
+    Status run() {
+        const auto begin = Stopwatch::clock::now();
+        const bool fine = start.prepare(interior_point, scaled_anew);
+        quickest_start = std::min(quickest_start, Stopwatch::clock::now() - begin);
+        return fine ? interior_point.run() : Status::not_finite;
+    }
 
     Status run_scaled_anew() {
         scaled_anew = true;
@@ -240,6 +249,8 @@ private:
     double* start_place;
     double tolerance = 0.0;  // of the statement's conditions
     bool scaled_anew = false, asks_judge = false;
+    // Of the solves before: until their first iteration, and from their last one to the judge's word.
+    Stopwatch::clock::duration quickest_start = Stopwatch::clock::duration::max(), quickest_end = quickest_start;
     int asked = 0;  // the judge, since it was last said that a solution is none
 };
 

@@ -164,6 +164,7 @@ private:
         push_inside(program, push, program.at_slack(), point.v, narrow);
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
         program.set_excess(push, point.v, point.r);
+        program.differentiate_excess(point.v);
         if (program.size_e == 0) return true;
         return program.evaluate(point.v, point.f, point.r);
     }

@@ -106,6 +106,9 @@ class PhaseSolution:
     def times(self) -> np.ndarray:
         """The time of every stage (stages,), in s; the number of the stage where no step was stated."""
         phase = self.phase
+        lengths = phase.step_lengths(self.point.stage_parameters)
+        if lengths is not None:
+            return self.begin + np.concatenate([[0.0], np.cumsum(lengths)])
         step = phase.step
         if phase.free_duration:
             step = self.trajectories[phase.states[0].name][0, 0] / phase.steps

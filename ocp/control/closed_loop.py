@@ -107,9 +107,11 @@ class _Loop:
             raise ProblemError(
                 f"closed_loop: delay is {said(delay)}, expected a whole number of periods, at most {MOST_DELAY}"
             )
-        period = controller.solver.problem.time_step
+        problem = controller.solver.problem
+        lengths = problem.lengths.default if problem.lengths is not None else None
+        period = problem.time_step if lengths is None else float(lengths[0, 0])
         if not isinstance(period, (int, float)):
-            raise ProblemError("closed_loop: the problem's duration is free, expected steps of a known length")
+            raise ProblemError("closed_loop: the length of a step comes with a solve, expected steps of a known length")
         self.controller, self.period = controller, float(period)
         self.parameters, self.random = parameters, np.random.default_rng(seed)
         self.start = self.checked("start", start)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,10 @@ class Controller:
         self._ports = {port.name: port for port in self._parts.parameters}
         if len(self._ports) < len(self._parts.parameters):
             raise ProblemError("controller: a parameter is one of several phases, expected a name of its own in each")
-        self._missing = set(self._ports)
+        phases = solver.transcription.phases
+        self._missing = {v.name for phase in phases for v in phase.problem.parameters if v.default is None}
+        self._lengths = {phase.problem.lengths.name for phase in phases if phase.problem.lengths is not None}
+        solver.inputs.put_defaults(self._core.stage)
         self._first, self._control = self._core.first, self._core.control
         sizes = {v.name: v.entries for v in solver.transcription.phases[0].states if v.name in started}
         self._first_parts = _parts(sizes)
@@ -130,6 +134,9 @@ class Controller:
         keeps its value.
         """
         if parameters:
+            for name in self._lengths.intersection(parameters):
+                if not (_numbers(name, parameters[name]) > 0).all():
+                    raise ProblemError(f"controller: '{name}' has a length that is not positive, expected seconds")
             if not self._core.set(parameters):
                 self._take(parameters)
             if self._missing:
@@ -159,6 +166,21 @@ class Controller:
             raise ProblemError(f"controller: start is {repr(start)[:60]}, expected the measured states by name")
         self.prepare(**parameters)
         return self.feedback(**start)
+
+    def export(self, folder: str | Path, name: str | None = None, target: str = "host") -> Path:
+        """Write a folder with this controller for use without Python, as `Solver.export` does: its settings, its guess,
+        and the parameters as they are. Its plan stays here.
+        """
+        from ..export import export
+
+        self._put_guess()
+        core = self._core
+        given = core.z.copy(), core.shared.copy(), core.stage.copy()
+        for missing in self._missing:
+            port = self._ports[missing]
+            given[1][[i for i in port.shared if i >= 0]] = np.nan
+            given[2][[i for i in port.stage if i >= 0]] = np.nan
+        return export(self.solver, self._parts, given, folder, name, target)
 
     def restart(self, guess: Mapping[str, Any] | None = None) -> None:
         """Forget the plan; the next cycle solves from the guess, by default the controller's own."""

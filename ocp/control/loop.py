@@ -12,7 +12,7 @@ from ...native import CompiledFunction, CoreObject, compile_function, core
 from ..solve.kkt import Point
 from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
-from ..solve.warm_start import WarmStart
+from ..solve.warm_start import WarmStart, later_stages
 from ..stages.limit_vectors import LimitedRows
 from ..statement.terms import Kind
 from .ports import anchor_places, parameter_ports, state_ports
@@ -93,7 +93,9 @@ def _shift(solver: Solver) -> CoreObject:
     """Of every entry the one whose place it takes."""
     layout = solver.layout
     z, y, stage = (np.arange(size) for size in (layout.size_z, layout.size_y, layout.size_stage))
-    moved = WarmStart(layout, Point(z, y, z, np.zeros(0), stage)).shifted(1).point
+    given = np.ones(layout.size_stage)
+    solver.inputs.put_defaults(given)
+    moved = WarmStart(layout, Point(z, y, z, np.zeros(0), stage)).moved(later_stages(layout, given, 1)).point
     chosen, becomes = solver.transcription.choices.T
     moved.z[chosen] = moved.z[becomes]
     made = core.Shift()

@@ -28,7 +28,7 @@ class Inputs:
 
     def parameters(self, given: Mapping[str, ArrayLike | Mapping[str, ArrayLike]]) -> tuple[np.ndarray, np.ndarray]:
         """The shared parameters of all phases, and what their stages have of their own, without anchors yet."""
-        known = {v.name: None for phase in self.transcription.phases for v in phase.problem.parameters}
+        known = {v.name: v.default for phase in self.transcription.phases for v in phase.problem.parameters}
         for name in given:
             if name not in known and name in [part.name for part in fields(Settings)]:
                 raise ProblemError(f"solve: '{name}' is a setting; give it as solve(settings=Settings({name}=...))")
@@ -36,19 +36,31 @@ class Inputs:
                 raise ProblemError(
                     f"solve: there is no parameter '{name}'; the parameters are {', '.join(known) or 'none'}"
                 )
-        for name in known:
-            if name not in given:
+        for name, default in known.items():
+            if name not in given and default is None:
                 raise ProblemError(f"solve: parameter '{name}' has no value; give it as solve({name}=...)")
         shared, stage_parameters = [np.zeros(0)], np.zeros(self.layout.size_stage)
         for phase, place in zip(self.transcription.phases, self.layout.phases):
-            values = {v.name: _of_phase(place.name, v.name, given[v.name]) for v in phase.problem.parameters}
+            values: dict[str, Any] = {
+                v.name: _of_phase(place.name, v.name, given[v.name]) if v.name in given else v.default
+                for v in phase.problem.parameters
+            }
             shared += [_rows(v, values[v.name], 1)[0] for v in phase.problem.parameters if not v.per_stage]
             at, here = 0, place.stage_rows(stage_parameters)
             for v in phase.problem.parameters:
                 if v.per_stage:
-                    here[:, at : at + v.size] = _rows(v, values[v.name], place.steps + 1)
+                    here[:, at : at + v.size] = (_lengths if v.lengths else _rows)(v, values[v.name], place.steps + 1)
                     at += v.size
         return np.concatenate(shared), stage_parameters
+
+    def put_defaults(self, stage_parameters: np.ndarray) -> None:
+        """Values of parameters that need not be given into the stage parameters."""
+        for phase, place in zip(self.transcription.phases, self.layout.phases):
+            at, here = 0, place.stage_rows(stage_parameters)
+            for v in phase.problem.parameters:
+                if v.per_stage and v.default is not None:
+                    here[:, at : at + v.size] = v.default
+                at += v.size if v.per_stage else 0
 
     def guess(self, guess: Mapping[str, Any] | WarmStart | None, stage_parameters: np.ndarray) -> np.ndarray:
         """z of a guess; the anchors of its configurations go into the stage parameters."""
@@ -134,6 +146,15 @@ def _unguessed(phase: Phase, state: State) -> ArrayLike:
     if state is phase.problem.free_duration and isinstance(duration, Free):
         return duration.guess
     return state.manifold.neutral
+
+
+def _lengths(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
+    """Those of the steps (count, 1); one, one a step, or one a stage."""
+    steps = np.size(value) == count - 1 > 1
+    rows = _rows(variable, value, count - 1 if steps else count)
+    if not (rows > 0).all():
+        raise ProblemError(f"solve: '{variable.name}' is {rows.min():g} at one of its steps, expected positive lengths")
+    return np.vstack([rows, rows[-1:]]) if steps else rows
 
 
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,29 +28,51 @@ class WarmStart:
         return dict(found) if len(found) > 1 else dict(next(iter(found.values())))
 
     def shifted(self, steps: int) -> WarmStart:
-        """Each phase from its stage `steps` on, its last stage and step repeated; multipliers and anchors with it."""
-        phases, point = self.layout.phases, self.point
-        most = min(phase.steps for phase in phases)
+        """Each phase from its stage `steps` on, its last stage and step repeated; multipliers and anchors with it.
+        Where steps differ in length, every stage takes over from the one that is nearest in time.
+        """
+        most = min(phase.steps for phase in self.layout.phases)
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 0 <= steps <= most:
             raise ProblemError(f"shifted: steps is {steps!r}, expected a whole number from 0 to {most}")
+        return self.moved(later_stages(self.layout, self.point.stage_parameters, int(steps)))
+
+    def moved(self, stages: Sequence[np.ndarray]) -> WarmStart:
+        """Of every phase, each stage what was at another, which is no earlier."""
+        phases, point = self.layout.phases, self.point
         y, stage_parameters = point.y.copy(), point.stage_parameters.copy()
         for rows in self.layout.constraints:
-            y[rows.places] = _later(point.y[rows.places], steps)
-        for phase in phases:
+            first, end = rows.stages
+            y[rows.places] = point.y[rows.places[np.minimum(stages[rows.phase][first:end], end - 1) - first]]
+        for phase, later in zip(phases, stages):
             anchors = phase.stage_rows(stage_parameters)[:, phase.at_anchors :]
-            anchors[:] = _later(anchors, steps)
-        z, w = (np.concatenate([_moved(phase, vector, steps) for phase in phases]) for vector in (point.z, point.w))
+            anchors[:] = anchors[later]
+        z, w = (
+            np.concatenate([_moved(phase, vector, later) for phase, later in zip(phases, stages)])
+            for vector in (point.z, point.w)
+        )
         return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=stage_parameters))
 
 
-def _moved(phase: PhaseLayout, vector: np.ndarray, steps: int) -> np.ndarray:
+def later_stages(layout: Layout, stage_parameters: np.ndarray, steps: int) -> list[np.ndarray]:
+    """Of every stage of every phase, the one that is `steps` of the first steps later: the nearest in time, the last
+    where there is none so late.
+    """
+    found = []
+    for phase in layout.phases:
+        here, lengths = np.arange(phase.steps + 1), phase.step_lengths(stage_parameters)
+        times = here if lengths is None else np.concatenate([[0.0], np.cumsum(lengths)])
+        wanted = times + times[steps]
+        after = np.minimum(np.searchsorted(times, wanted), phase.steps)
+        before = np.maximum(after - 1, 0)
+        nearest = np.where(np.abs(times[before] - wanted) < np.abs(times[after] - wanted), before, after)
+        found.append(np.maximum(nearest, here))
+    return found
+
+
+def _moved(phase: PhaseLayout, vector: np.ndarray, later: np.ndarray) -> np.ndarray:
     """A phase's part of a vector along z, moved on; what is chosen at its end stays."""
     u, x = phase.cut(vector)
-    moved, end = phase.joined(_later(u, steps), _later(x, steps)), phase.steps * (phase.nu + phase.nx)
+    moved = phase.joined(u[np.minimum(later[:-1], phase.steps - 1)], x[later])
+    end = phase.steps * (phase.nu + phase.nx)
     moved[end : end + phase.chosen] = vector[phase.at_z + end :][: phase.chosen]
     return moved
-
-
-def _later(rows: np.ndarray, steps: int) -> np.ndarray:
-    """Rows of stages, each what was `steps` later, the last for all that there is no later one of."""
-    return rows[np.minimum(np.arange(len(rows)) + steps, len(rows) - 1)]

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...cached import cached_property
 from ..statement.manifold import Manifold
+from ..statement.problem import Problem
 from ..statement.terms import CONSTRAINTS, Kind
 from ..statement.variables import Control, Parameter, State
 from .stages import Block, Phase
@@ -49,7 +50,8 @@ class PhaseLayout:
 
     first: its first stage. parent: the phase before it, -1 for the first. chosen: the size of what is chosen at its
     last stage. at_z, at_shared, at_stage: where its part starts in z, in the shared and in the stage parameters.
-    free_duration: whether the first of its states is its duration.
+    free_duration: whether the first of its states is its duration. lengths: the parameter that has those of the steps,
+    if one has.
     """
 
     name: str
@@ -65,6 +67,7 @@ class PhaseLayout:
     at_shared: int
     at_stage: int
     free_duration: bool = False
+    lengths: str = ""
 
     @cached_property
     def nu(self) -> int:
@@ -139,6 +142,13 @@ class PhaseLayout:
         """This phase's part of the stage parameters (stages, per_stage)."""
         rows = self.steps + 1
         return stage_parameters[self.at_stage : self.at_stage + rows * self.per_stage].reshape(rows, self.per_stage)
+
+    def step_lengths(self, stage_parameters: np.ndarray) -> np.ndarray | None:
+        """Of every step, in s, where a parameter has them."""
+        if not self.lengths:
+            return None
+        of_stages = tuple(v for v in self.parameters if v.per_stage)
+        return _split(self.stage_rows(stage_parameters), of_stages)[self.lengths][:-1, 0]
 
     def parameters_by_name(self, shared: np.ndarray, stage_parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Every parameter: (size,), or (stages, size) where each stage has its own."""
@@ -250,11 +260,10 @@ def layout_of(transcription: Transcription) -> Layout:
 
 def _phase_layout(phase: Phase, before: PhaseLayout | None) -> PhaseLayout:
     problem = phase.problem
-    free = problem.free_duration is not None
     return PhaseLayout(
         name=problem.name,
         steps=problem.steps,
-        step=None if free or (problem.step is None and problem.duration is None) else float(problem.time_step),
+        step=_common_step(problem),
         states=tuple(map(_variable_layout, phase.states)),
         controls=tuple(map(_variable_layout, problem.controls)),
         parameters=tuple(map(_variable_layout, problem.parameters)),
@@ -264,8 +273,17 @@ def _phase_layout(phase: Phase, before: PhaseLayout | None) -> PhaseLayout:
         at_z=before.at_z + before.size_z if before else 0,
         at_shared=before.at_shared + before.shared if before else 0,
         at_stage=before.at_stage + (before.steps + 1) * before.per_stage if before else 0,
-        free_duration=free,
+        free_duration=problem.free_duration is not None,
+        lengths=problem.lengths.name if problem.lengths is not None else "",
     )
+
+
+def _common_step(problem: Problem) -> float | None:
+    """The length of all steps, where that is a number."""
+    unknown = problem.free_duration is not None or problem.lengths is not None
+    if unknown or (problem.step is None and problem.duration is None):
+        return None
+    return float(problem.time_step)
 
 
 def _variable_layout(v: State | Control | Parameter) -> VariableLayout:

@@ -58,12 +58,13 @@ WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback"
 class Problem:
     """An optimal-control problem of `steps` steps.
 
-    step: s, or `duration` for all steps together: s, or Free. integrator: what `derivative` is turned into steps by.
-    name: of this phase, where the motion has several.
+    step: s; or one for each step, such as a fine start and a coarse tail; or the name of a parameter that every solve
+    is given, one length or one a step. Or `duration` for all steps together: s, or Free. integrator: what `derivative`
+    is turned into steps by. name: of this phase, where the motion has several.
     """
 
     steps: int
-    step: float | None = None
+    step: float | Sequence[float] | np.ndarray | str | None = None
     duration: float | Free | None = None
     integrator: str = "euler"
     name: str = "motion"
@@ -78,6 +79,7 @@ class Problem:
     started: list[State] = field(default_factory=list, init=False, repr=False)
     nodes: list[ImplicitNode] = field(default_factory=list, init=False, repr=False)
     free_duration: State | None = field(default=None, init=False, repr=False)
+    lengths: Parameter | None = field(default=None, init=False, repr=False)
     built: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -102,7 +104,23 @@ class Problem:
             self.free_duration = new_state("duration", Manifold(1), limits)
         else:
             _check_seconds("duration", self.duration)
-        _check_seconds("step", self.step)
+        if isinstance(self.step, str):
+            self._set_lengths(self.step, None)
+        elif isinstance(self.step, (Sequence, np.ndarray)):
+            given = list(self.step)
+            for length in given:
+                _check_seconds("one of step", length)
+            if len(given) != self.steps:
+                raise ProblemError(f"Problem: step has {len(given)} lengths, expected {self.steps}, one a step")
+            self._set_lengths("step", np.array([*given, given[-1]], dtype=float)[:, None])
+        else:
+            _check_seconds("step", self.step)
+
+    def _set_lengths(self, name: str, default: np.ndarray | None) -> None:
+        """Of the steps, by a parameter."""
+        self._check_name("parameter", name)
+        self.lengths = Parameter(name, ca.SX.sym(name), True, True, default)
+        self.parameters.append(self.lengths)
 
     def __str__(self) -> str:
         from .summary import summary
@@ -192,7 +210,9 @@ class Problem:
 
     @property
     def time_step(self) -> ca.SX | float:
-        """The length of a step, in s; an expression where the duration is free."""
+        """The length of a step, in s; an expression where the duration is free, or steps differ."""
+        if self.lengths is not None:
+            return self.lengths.symbol
         if self.free_duration is not None:
             return self.free_duration.symbol / self.steps
         if self.duration is not None and not isinstance(self.duration, Free):
@@ -201,7 +221,8 @@ class Problem:
             raise ProblemError(
                 "Problem: neither step nor duration is given, but the dynamics need the length of a step"
             )
-        return self.step
+        assert isinstance(self.step, (int, float, np.integer, np.floating))  # others have lengths
+        return float(self.step)
 
     # --- dynamics
 

@@ -97,9 +97,13 @@ class Control(Variable):
 
 @dataclass(frozen=True, eq=False)
 class Parameter(Variable):
-    """A parameter; per_stage: every stage has its own value."""
+    """A parameter; per_stage: every stage has its own value. lengths: they are those of the steps, positive, and the
+    last stage has that of the last step again. default: of every stage (stages, size), where they need not be given.
+    """
 
     per_stage: bool
+    lengths: bool = False
+    default: np.ndarray | None = None
 
 
 def new_state(

@@ -11,7 +11,7 @@ from ..errors import NodeError
 from ..late import fetched_late
 from .derivatives import Derivatives, Recursion
 from .expansion import Expansion, expand, expand_to_compile, solved
-from .node import ImplicitNode, implicit, keep, nodes_of
+from .node import ImplicitNode, implicit, keep, nodes_of, steplike
 from .quadratic import lower_hessian
 from .relocation import relocate
 
@@ -34,6 +34,7 @@ __all__ = [
     "nodes_of",
     "relocate",
     "solved",
+    "steplike",
 ]
 
 _HOMES = {".checker": ("Check", "check")}

@@ -84,9 +84,12 @@ def _derivatives(
     return _solve(graph.nodes, [outputs, jacobian, gradient, lower])
 
 
-def solved(expression: ca.SX) -> ca.SX:
-    """The expression with every node's unknowns replaced by the node's solution."""
-    return ca.cse(_solve(nodes_of(expression), [expression]))[0]
+def solved(expression: ca.SX, slopes: bool = False) -> ca.SX:
+    """The expression with every node's unknowns replaced by the node's solution. slopes: with those of steplike nodes
+    left, so that CasADi can differentiate it; what comes of that is to be `solved`.
+    """
+    nodes = [node for node in nodes_of(expression) if not (slopes and node.steplike)]
+    return ca.cse(_solve(nodes, [expression]))[0]
 
 
 def _solve(nodes: list[ImplicitNode], expressions: list[ca.SX]) -> list[ca.SX]:

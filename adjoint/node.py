@@ -36,6 +36,7 @@ class ImplicitNode:
     sources: ca.SX
     derivatives: Derivatives
     inner: tuple[ImplicitNode, ...] = ()
+    steplike: bool = False  # constant but for jumps: no slopes
 
     @cached_property
     def solution(self) -> ca.SX:
@@ -114,6 +115,18 @@ def implicit(
     solve = solution if callable(solution) else partial(_stated, solution)
     node = ImplicitNode(name, unknowns, residual, solve, sources, derivatives, tuple(inner))
     _register(node)
+    return unknowns
+
+
+def steplike(name: str, unknowns: ca.SX, values: ca.SX) -> ca.SX:
+    """A node of values (ny) that are constant but for jumps, so that nothing is differentiated; its unknowns (ny).
+
+    As to derivatives they are constants: their residual is the unknowns themselves.
+    """
+    _check(name, unknowns, {"values": values}, None)
+    solve = partial(_stated, values)
+    derivatives = Derivatives(unknowns, unknowns, None)
+    _register(ImplicitNode(name, unknowns, unknowns, solve, values, derivatives, (), True))
     return unknowns
 
 

@@ -12,7 +12,7 @@ import casadi as ca
 
 from ..cached import cached_property
 from .derivatives import Derivatives, Recursion
-from .node import ImplicitNode, implicit, nodes_of
+from .node import ImplicitNode, implicit, nodes_of, steplike
 
 
 class Relocated(Derivatives):
@@ -68,6 +68,10 @@ def relocate(expression: ca.SX, symbols: ca.SX, point: ca.SX) -> ca.SX:
     for node in nodes_of(expression):
         unknowns = ca.SX.sym(node.name, node.unknowns.numel())
         olds, news = [*old, node.unknowns], [*new, unknowns]
+        if node.steplike:
+            new.append(steplike(node.name, unknowns, _moved_solution(node, olds, news)))
+            old.append(node.unknowns)
+            continue
         residual, sources = ca.substitute([node.residual, node.sources], olds, news)
         solution = partial(_moved_solution, node, olds, news)
         derivatives = Relocated(node.derivatives, olds, news)

@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any
 from .instruction_sets import CoreObject, core, level, levels
 
 if TYPE_CHECKING:  # the checker knows the names that are fetched when first used
-    from .compiler import CompiledFunction, CompileError, Sizes, compile_function
+    from .compiler import CompiledFunction, CompileError, Sizes, compile_function, lookup, record
 
-__all__ = ["CompileError", "CompiledFunction", "CoreObject", "Sizes", "compile_function", "core", "level", "levels"]
+__all__ = [
+    "CompileError",
+    "CompiledFunction",
+    "CoreObject",
+    "Sizes",
+    "compile_function",
+    "core",
+    "level",
+    "levels",
+    "lookup",
+    "record",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .control.closed_loop import closed_loop
     from .many.executor import solve_many
     from .many.solutions import Solutions
+    from .statement.table import Table, table
 
 __all__ = [
     "Free",
@@ -30,13 +31,16 @@ __all__ = [
     "Solution",
     "Solutions",
     "Solver",
+    "Table",
     "closed_loop",
     "solve_many",
+    "table",
 ]
 
 _HOMES = {
     ".control.closed_loop": ("closed_loop",),
     ".many.executor": ("solve_many",),
     ".many.solutions": ("Solutions",),
+    ".statement.table": ("Table", "table"),
 }
 __getattr__ = fetched_late(__name__, _HOMES)

@@ -10,5 +10,7 @@ from ...errors import CompileError
 from . import casadi_locks as casadi_locks
 from .compiled_function import CompiledFunction, Sizes
 from .compiler import compile_function
+from .lookup import lookup
+from .recording import record
 
-__all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function"]
+__all__ = ["CompileError", "CompiledFunction", "Sizes", "compile_function", "lookup", "record"]

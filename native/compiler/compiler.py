@@ -20,14 +20,10 @@ from ...errors import CompileError
 from ...forks import no_fork
 from ..progress_bar import Progress
 from .compiled_function import CompiledFunction, Ports, Source, ports_of
-from .driver import driver_module, work_size
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
-from .lowering import Lowering
+from .modules import lowered
 from .object_cache import ObjectCache, default_folder
 from .recording import expanded, record
-from .register_plan import plan
-from .straight_line_code import contract, without_unused
-from .vector_math import definitions
 
 LANES = (1, 2, 4, 8)
 
@@ -84,25 +80,12 @@ copyreg.pickle(CompiledFunction, _departing)
 
 def _build(function: ca.Function, lanes: int, optimize: str, name: str) -> tuple[int, list[bytes]]:
     """Work size and object code: the driver, the functions of vectors, then piece after piece."""
-    processor = host()
-    program = record(function)
-    # LLVM's quick way has none to a fused multiply-add, and would go the long way for each.
-    if processor.fused and optimize == "full":
-        program = contract(program)
-    program = without_unused(program)
-    inputs = [function.nnz_in(i) for i in range(function.n_in())]
-    outputs = [function.nnz_out(i) for i in range(function.n_out())]
-    frame, pieces = plan(program, sum(inputs), sum(outputs), processor.registers_for(lanes))
-    lowering = Lowering(program, lanes)
-    assembler = Assembler(optimize)
-    with Progress(f"compiling {name}", len(pieces)) as progress:
-        driver = driver_module(frame, inputs, outputs, len(pieces), lanes)
-        mathematics = definitions(set(program.operations), lanes, processor.fused)
-        objects = [assembler.object_code(driver), assembler.object_code(mathematics)]
-        for i, piece in enumerate(pieces):
-            objects.append(assembler.object_code(lowering.module(i, piece)))
+    modules, assembler, objects = lowered(function, lanes, optimize, host()), Assembler(optimize), []
+    with Progress(f"compiling {name}", modules.number) as progress:
+        for text in modules.texts:
+            objects.append(assembler.object_code(text))
             progress.advance()
-    return work_size(frame, lanes), objects
+    return modules.work, objects
 
 
 def _written(function: ca.Function) -> str:

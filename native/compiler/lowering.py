@@ -10,8 +10,8 @@ operations in one basic block (a sum of many terms), so a block ends after some 
 from collections.abc import Callable
 
 from .register_plan import PlannedOperation
-from .straight_line_code import StraightLineCode
-from .vector_math import BINARY, UNARY, declarations, pair_type, splat, vector_type
+from .straight_line_code import LOOKUP, StraightLineCode
+from .vector_math import BINARY, UNARY, declarations, lookup_declarations, pair_type, splat, vector_type
 
 OPERATIONS_PER_LABEL = 20
 OPERATIONS_PER_BLOCK = 1000  # or hundreds: fewer make long chains quicker to compile, and all else slower
@@ -86,10 +86,15 @@ class Lowering:
     def __init__(self, program: StraightLineCode, lanes: int) -> None:
         self.program = program
         self.lanes = lanes
-        self.templates = {name: text.format for name, text in _templates(lanes).items()}
+        V = vector_type(lanes)
+        templates = _templates(lanes)
+        for k in range(len(program.tables)):
+            templates[f"{LOOKUP}{k}"] = f"{{r}} = call {V} @vector_{LOOKUP}{k}({V} {{0}})"
+        self.templates = {name: text.format for name, text in templates.items()}
         self.footer = "\n".join(
             [
                 declarations(lanes),
+                lookup_declarations(len(program.tables), lanes),
                 _intrinsic_declarations(lanes),
                 _LABEL_DECLARATION,
                 "attributes #0 = { nounwind }",

@@ -12,7 +12,8 @@ from itertools import islice
 import casadi as ca
 
 from ...errors import CompileError
-from .straight_line_code import LEAVES, StraightLineCode, bits_of
+from .lookup import looked_up
+from .straight_line_code import LEAVES, LOOKUP, StraightLineCode, bits_of
 
 _SAME_NAME = (
     "add sub mul div neg exp log pow sqrt tan asin acos atan lt le eq ne not and or floor ceil fmod fabs "
@@ -41,6 +42,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.program = StraightLineCode()
         self._known: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._tables: dict[tuple[int, ...], int] = {}
         self._rewrite: dict[int, Callable[..., int]] = {
             ca.OP_SQ: lambda x: self.value("mul", x, x),
             ca.OP_TWICE: lambda x: self.value("add", x, x),
@@ -68,6 +70,13 @@ class _Recorder:
 
     def constant(self, number: float) -> int:
         return self.value("constant", bits_of(number))
+
+    def table(self, numbers: tuple[int, ...]) -> int:
+        """The index of a table, new or one of those before."""
+        if numbers not in self._tables:
+            self._tables[numbers] = len(self.program.tables)
+            self.program.tables.append(numbers)
+        return self._tables[numbers]
 
     def sine_and_cosine(self, angle: int) -> tuple[int, int]:
         return self.value("sin", angle), self.value("cos", angle)
@@ -98,6 +107,9 @@ class _Recorder:
     def _call(self, caller: ca.Function, k: int, arguments: list[int]) -> list[int]:
         """Record the function that instruction k of the caller calls; the values of its outputs in one list."""
         callee = caller.instructions_sx().nz[k].which_function()
+        numbers = looked_up(callee)
+        if numbers is not None:
+            return [self.value(f"{LOOKUP}{self.table(tuple(map(bits_of, numbers.tolist())))}", *arguments)]
         if not callee.is_a("SXFunction") and not callee.is_a("MXFunction"):
             raise CompileError(
                 f"function '{caller.name()}': it calls '{callee.name()}', a {callee.class_name()}, "

@@ -9,7 +9,7 @@ the speed of the code, and keeps compile time linear in the length of the progra
 
 from dataclasses import dataclass, replace
 
-from .straight_line_code import LEAVES, StraightLineCode
+from .straight_line_code import LEAVES, LOOKUP, StraightLineCode
 from .vector_math import CALLS
 
 OPERATIONS_PER_PIECE = 3000
@@ -85,7 +85,7 @@ def _reside(program: StraightLineCode, pieces: list[list[int]], registers: int) 
         spilled.update(next_use)
         next_use.clear()
         for k in piece:
-            if operations[k] in CALLS:
+            if operations[k] in CALLS or operations[k].startswith(LOOKUP):
                 spilled.update(next_use)
                 next_use.clear()
             arguments = set(arguments_of[k])

@@ -6,17 +6,23 @@
 import struct
 from dataclasses import dataclass, field
 
+# An operation that reads from table k is called LOOKUP followed by k.
+LOOKUP = "lookup_"
+
 # Leaves hold a datum instead of arguments: ("input", (place among all inputs,)), ("constant", (64 bits,)).
 LEAVES = frozenset({"input", "constant"})
 
 
 @dataclass
 class StraightLineCode:
-    """`operations[k]` of `arguments[k]` is value k; `outputs` lists (place among all outputs, value)."""
+    """`operations[k]` of `arguments[k]` is value k; `outputs` lists (place among all outputs, value). tables: the 64
+    bits of each of their numbers.
+    """
 
     operations: list[str] = field(default_factory=list)
     arguments: list[tuple[int, ...]] = field(default_factory=list)
     outputs: list[tuple[int, int]] = field(default_factory=list)
+    tables: list[tuple[int, ...]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -64,7 +70,7 @@ def contract(program: StraightLineCode) -> StraightLineCode:
                 operations[k], arguments[k] = "neg_mul_add", (*program.arguments[y], x)
             elif is_private_product(x):
                 operations[k], arguments[k] = "mul_sub", (*program.arguments[x], y)
-    return StraightLineCode(operations, arguments, program.outputs)
+    return StraightLineCode(operations, arguments, program.outputs, program.tables)
 
 
 def without_unused(program: StraightLineCode) -> StraightLineCode:
@@ -76,7 +82,7 @@ def without_unused(program: StraightLineCode) -> StraightLineCode:
         if used[k] and program.operations[k] not in LEAVES:
             for value in program.arguments[k]:
                 used[value] = True
-    new = StraightLineCode()
+    new = StraightLineCode(tables=program.tables)
     number = [-1] * len(program)
     for k, operation in enumerate(program.operations):
         if used[k]:

@@ -9,9 +9,10 @@ ask the C library.
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from functools import cache
 
-from .straight_line_code import bits_of
+from .straight_line_code import LOOKUP, bits_of
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (
@@ -40,14 +41,14 @@ _UNARY_NAMES = "exp log sin cos tan asin acos atan erf sinh cosh tanh asinh acos
 _BINARY_NAMES = "pow fmod remainder atan2 hypot"
 UNARY, BINARY = frozenset(_UNARY_NAMES.split()), frozenset(_BINARY_NAMES.split())
 CALLS = UNARY | BINARY
-_PREFIX = "trisweep_"
+LIBRARY_PREFIX = "trisweep_"
 
 
 @cache
 def library_addresses() -> dict[str, int]:
     """The C library's functions by the names under which compiled code refers to them."""
     library = ctypes.CDLL({"win32": "ucrtbase", "darwin": "libSystem.dylib"}.get(sys.platform, "libm.so.6"))
-    return {_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in CALLS}
+    return {LIBRARY_PREFIX + name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in CALLS}
 
 
 def vector_type(lanes: int) -> str:
@@ -72,6 +73,37 @@ def declarations(lanes: int) -> str:
     return "\n".join(lines)
 
 
+def lookup_declarations(tables: int, lanes: int) -> str:
+    """The same of the functions that `lookup_definitions` defines."""
+    V = vector_type(lanes)
+    return "\n".join(f"declare {V} @vector_{LOOKUP}{k}({V})" for k in range(tables))
+
+
+def lookup_definitions(tables: Sequence[tuple[int, ...]], lanes: int) -> str:
+    """(places) -> numbers, lane by lane, of each table; places outside of it are its first or last, NaN the first."""
+    V, I = vector_type(lanes), f"<{lanes} x i64>"
+    text = [f"declare {I} @llvm.fptosi.sat.v{lanes}i64.v{lanes}f64({V})"] if tables else []
+    text += [f"declare i64 @llvm.{name}.i64(i64, i64)" for name in ("smax", "smin")] if tables else []
+    for k, numbers in enumerate(tables):
+        n, content = len(numbers), ", ".join(f"double 0x{bits:016X}" for bits in numbers)
+        text.append(f"@table_{k} = private constant [{n} x double] [{content}]")
+        text.append(f"define {V} @vector_{LOOKUP}{k}({V} %x) {{")
+        text.append(f"%places = call {I} @llvm.fptosi.sat.v{lanes}i64.v{lanes}f64({V} %x)")
+        result = "poison"
+        for i in range(lanes):
+            text += [
+                f"%wanted{i} = extractelement {I} %places, i32 {i}",
+                f"%least{i} = call i64 @llvm.smax.i64(i64 %wanted{i}, i64 0)",
+                f"%place{i} = call i64 @llvm.smin.i64(i64 %least{i}, i64 {n - 1})",
+                f"%at{i} = getelementptr double, ptr @table_{k}, i64 %place{i}",
+                f"%number{i} = load double, ptr %at{i}",
+                f"%v{i} = insertelement {V} {result}, double %number{i}, i32 {i}",
+            ]
+            result = f"%v{i}"
+        text += [f"ret {V} {result}", "}"]
+    return "\n".join(text)
+
+
 def definitions(operations: set[str], lanes: int, fused: bool) -> str:
     """The functions that these operations call, for processors with or without fused multiply-add."""
     wanted = sorted(operations & CALLS - {"sin", "cos"})
@@ -83,7 +115,7 @@ def definitions(operations: set[str], lanes: int, fused: bool) -> str:
             text.append(_lanewise_sincos("library_sincos", lanes))
         library |= {"sin", "cos"}
     for name in sorted(library):
-        text.append(f"declare double @{_PREFIX}{name}(double{', double' if name in BINARY else ''})")
+        text.append(f"declare double @{LIBRARY_PREFIX}{name}(double{', double' if name in BINARY else ''})")
     return "\n".join(text)
 
 
@@ -94,7 +126,7 @@ def _lanewise(name: str, lanes: int) -> str:
     result = "poison"
     for i in range(lanes):
         lines += [f"%{a}{i} = extractelement {V} %{a}, i32 {i}" for a in letters]
-        lines.append(f"%f{i} = call double @{_PREFIX}{name}({', '.join(f'double %{a}{i}' for a in letters)})")
+        lines.append(f"%f{i} = call double @{LIBRARY_PREFIX}{name}({', '.join(f'double %{a}{i}' for a in letters)})")
         lines.append(f"%v{i} = insertelement {V} {result}, double %f{i}, i32 {i}")
         result = f"%v{i}"
     return "\n".join([*lines, f"ret {V} {result}", "}"])
@@ -107,7 +139,7 @@ def _lanewise_sincos(symbol: str, lanes: int) -> str:
     for i in range(lanes):
         lines.append(f"%x{i} = extractelement {V} %x, i32 {i}")
         for name in results:
-            lines.append(f"%f_{name}{i} = call double @{_PREFIX}{name}(double %x{i})")
+            lines.append(f"%f_{name}{i} = call double @{LIBRARY_PREFIX}{name}(double %x{i})")
             lines.append(f"%{name}{i} = insertelement {V} {results[name]}, double %f_{name}{i}, i32 {i}")
             results[name] = f"%{name}{i}"
     lines.append(f"%first = insertvalue {P} poison, {V} {results['sin']}, 0")

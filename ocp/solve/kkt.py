@@ -18,6 +18,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from ...adjoint import solved
 from ..stages.layout import Layout, block_places
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
@@ -326,15 +327,15 @@ def doubt(measured: Measured, tolerance: float) -> str:
 
 def _sums_of(block: Block) -> ca.Function:
     """(inputs of a block, weights of its rows) -> rows, slope of their weighted sum."""
-    rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
+    rows, z = block.smooth_rows, ca.vertcat(*block.inputs[:2])
     weights = ca.SX.sym("weight", rows.numel())
     slope = ca.densify(ca.jtimes(rows, z, weights, True))
-    return ca.Function("sums", [*block.inputs, weights], [rows, slope])
+    return ca.Function("sums", [*block.inputs, weights], [solved(rows), solved(slope)])
 
 
 def _sizes_of(block: Block) -> ca.Function:
     """(inputs, weights, sizes of z, its reaches for limits and for equalities) -> what `Sampled` says."""
-    rows, z = block.plain_rows, ca.vertcat(*block.inputs[:2])
+    rows, z = block.smooth_rows, ca.vertcat(*block.inputs[:2])
     weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
     size, reach, felt = (ca.SX.sym(name, z.numel()) for name in ("size", "reach", "felt"))
     slope, slopes = ca.mtimes(jacobian.T, weights), ca.fabs(jacobian)
@@ -345,7 +346,7 @@ def _sizes_of(block: Block) -> ca.Function:
     cost = jacobian[: block.count(Kind.OBJECTIVE), :]
     sums += [slopes.T @ ca.fabs(weights), curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
     given = [*block.inputs, weights, size, reach, felt]
-    return ca.Function("sizes", given, [rows, *(ca.densify(part) for part in sums)])
+    return ca.Function("sizes", given, [solved(part) for part in (rows, *(ca.densify(part) for part in sums))])
 
 
 def _outside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
+from ...errors import ProblemError
 from ..stages.layout import Layout, block_places
 from ..stages.stages import Block, Phase
 from ..stages.transcription import Transcription
@@ -48,6 +49,8 @@ class Rows(NamedTuple):
 
 def plain_function(block: Block) -> ca.Function:
     """The inputs of a block -> its rows, by CasADi alone."""
+    if any(node.steplike for node in block.nodes):
+        raise ProblemError(f"{block} has a table, whose derivatives CasADi has not, expected build(backend='native')")
     return ca.Function("rows", block.inputs, [block.plain_rows])
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from ...adjoint import ImplicitNode, nodes_of
-from ...native import CoreObject, compile_function
+from ...adjoint import ImplicitNode, nodes_of, solved
+from ...errors import CompileError
+from ...native import CoreObject, compile_function, record
 from .stages import Block
 from .transcription import Transcription
 
@@ -51,7 +52,10 @@ class CompiledStage(StageFunctions):
     """All of it compiled."""
 
     def __init__(self, block: Block, pair: tuple[ca.Function, ca.Function]):
-        self.code = [compile_function(function, name=f"{function.name()} of {block}") for function in pair]
+        try:
+            self.code = [compile_function(function, name=f"{function.name()} of {block}") for function in pair]
+        except CompileError as error:
+            raise _named(block, error) from error
         rows, columns = pair[1].sparsity_out(0).get_triplet()
         self.jacobian_places = list(rows), list(columns)
         rows, columns = pair[1].sparsity_out(1).get_triplet()
@@ -75,6 +79,19 @@ class CompiledStage(StageFunctions):
 
     def identity(self) -> list[str]:
         return [code.source.function for code in self.code]
+
+
+def _named(block: Block, error: CompileError) -> CompileError:
+    """The error with the term that it comes from, and who would take that."""
+    for term in block.terms:
+        expression = solved(term.expression)
+        try:
+            record(ca.Function("term", [ca.vertcat(*ca.symvar(expression))], [expression]))
+        except CompileError as own:
+            return CompileError(
+                f"'{term.name}' on {block} does not compile: {own}. build(backend='ipopt') takes it as it is"
+            )
+    return error
 
 
 def stage_functions(transcription: Transcription, block: Block, hessian: str) -> StageFunctions:

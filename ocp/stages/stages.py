@@ -155,6 +155,11 @@ class Block:
         """The same without any node: what CasADi alone can evaluate and differentiate."""
         return ca.densify(solved(self.rows))
 
+    @property
+    def smooth_rows(self) -> ca.SX:
+        """The same but for steplike nodes, so that CasADi's derivatives are right; those are then to be `solved`."""
+        return ca.densify(solved(self.rows, slopes=True))
+
     def names(self) -> list[tuple[str, int]]:
         """One entry a row: (term, row of the term)."""
         names = [("objective", 0)] if self.count(Kind.OBJECTIVE) else []

@@ -28,6 +28,10 @@ from ..statement.problem import Problem
 from ..statement.terms import Kind, Term, term
 from .stages import Block, Phase
 
+# Operations whose slope may be one thing here and another there, and constant in between: no slope tells of them.
+CORNERED = {ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD, ca.OP_REMAINDER}
+CORNERED |= {ca.OP_COPYSIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_IF_ELSE_ZERO, ca.OP_CALL}
+
 
 @dataclass(eq=False)
 class Transcription:
@@ -142,6 +146,8 @@ class Transcription:
         inputs, first = derivatives.sx_in(), block.count(Kind.OBJECTIVE)
         jacobian, hessian = derivatives(*inputs)
         z, weights = ca.vertcat(*inputs[:2]), inputs[-1][first:]
+        if any(derivatives.instruction_id(k) in CORNERED for k in range(derivatives.n_instructions())):
+            return False
         return not ca.depends_on(hessian, ca.vertcat(z, weights)) and not ca.depends_on(jacobian[first:, :], z)
 
     @staticmethod

@@ -68,8 +68,7 @@ def implicit_midpoint(states: list[State], rates: dict[str, ca.SX], h: ca.SX | f
     x, f = _entries(states), _entry_rates(states, rates)
     y = ca.SX.sym("next", x.numel())
     residual = y - x - h * _relocated(states, f, (x + y) / 2)
-    explicit = solved(residual)
-    slope = ca.jacobian(explicit, y)
+    explicit, slope = solved(residual), solved(ca.jacobian(solved(residual, slopes=True), y))
     guess = x + h * solved(f)
     for _ in range(NEWTON_ITERATIONS):
         r, J = ca.substitute([explicit, slope], [y], [guess])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
         weld,
     )
     from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
-    from .ocp import Free, Problem, Settings, Soft, Solution, Solutions, closed_loop, solve_many
+    from .ocp import Free, Problem, Settings, Soft, Solution, Solutions, closed_loop, solve_many, table
     from .problems import task
     from .problems.planning import JointLimits, Plan, ToolGoal, plan
     from .problems.robot import load, robot
@@ -49,7 +49,7 @@ _HOMES = {
         "simulate",
         "weld",
     ),
-    ".ocp": ("Free", "Problem", "Settings", "Soft", "Solution", "Solutions", "closed_loop", "solve_many"),
+    ".ocp": ("Free", "Problem", "Settings", "Soft", "Solution", "Solutions", "closed_loop", "solve_many", "table"),
     ".problems": ("task",),
     ".problems.planning": ("JointLimits", "Plan", "ToolGoal", "plan"),
     ".problems.robot": ("load", "robot"),
@@ -96,6 +96,7 @@ __all__ = [
     "solve_many",
     "sqrt",
     "sumsqr",
+    "table",
     "tan",
     "task",
     "vertcat",

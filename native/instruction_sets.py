@@ -10,6 +10,13 @@ import os
 from types import ModuleType
 from typing import Any, TypeAlias
 
+# Of each level, the flags of a C++ compiler; native/CMakeLists.txt builds with the same.
+FLAGS: dict[str, tuple[str, ...]] = {
+    "baseline": (),
+    "avx2": ("-mavx2", "-mfma"),
+    "avx512": ("-mavx2", "-mfma", "-mavx512f", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"),
+}
+
 
 def load_core(name: str) -> ModuleType:
     """The extension module of one level, which must be among `levels`."""

@@ -165,6 +165,11 @@ class NativeBackend:
         functions.give_to(made)
         return made
 
+    @property
+    def recentring_code(self) -> list[CompiledFunction]:
+        """Of each of the structure's recentrings: two of a phase, of its steps and of its last stage."""
+        return [code for code in self._recentrings if code is not None for _ in range(2)]
+
     def _core_recentrings(self) -> list[Any]:
         made = []
         for compiled, place in zip(self._recentrings, self.layout.phases):

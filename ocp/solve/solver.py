@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock, get_ident
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -187,6 +188,24 @@ class Solver:
         from ..control.controller import Controller
 
         return Controller(self, seconds, iterations, barrier, shift, guess)
+
+    def export(self, folder: str | Path, name: str | None = None, target: str = "host") -> Path:
+        """Write a folder that solves this problem without Python: object code of its functions, the core's sources, an
+        interface in C, a CMakeLists.txt, an example. Where the problem has measured states (`Problem.start`), it has a
+        controller too, with the defaults of `controller`; `Controller.export` takes those of a controller.
+
+        folder: created, or empty; its name is that of the interface, if `name` is not given. target: "host",
+        "x86-64", "x86-64-v3", "x86-64-v4", or the triple of another machine, like "aarch64-linux-gnu".
+
+        solver.export("reach/")  # cmake -B reach/build reach && cmake --build reach/build
+        """
+        from ..control.loop import loop_parts
+        from ..export import export
+        from .native_backend import NativeBackend
+
+        if not isinstance(self.backend, NativeBackend):
+            raise ProblemError("export: this solver has another back end, expected build(backend='native')")
+        return export(self, loop_parts(self, np.inf, 1, 1e-6, True), None, folder, name, target)
 
     @cached_property
     def plain_conditions(self) -> Conditions:

@@ -40,10 +40,10 @@ print("no allocation")
 INTERIOR_POINT = """
 from support.ocp_problems import dive, diver, swing_up
 from trisweep.ocp import Settings
-from trisweep.ocp.solve.native_backend import _core_settings
+from trisweep.ocp.solve.native_backend import core_settings
 
 def calls(solver, iterations, threads):
-    settings = _core_settings(Settings(iterations=iterations, threads=threads), False)
+    settings = core_settings(Settings(iterations=iterations, threads=threads), False)
     before = count()
     solver.backend.core.solve(settings)
     return count() - before

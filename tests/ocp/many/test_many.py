@@ -169,7 +169,7 @@ def test_an_interrupt_ends_a_batch_and_keeps_what_is_there(to_a_target, monkeypa
 def test_the_core_takes_no_rows_of_another_length(to_a_target):
     backend = to_a_target.backend
     shared, stage_parameters = np.zeros((1, 1)), np.zeros((1, 21))
-    bounds = backend._bounds(to_a_target.limits.of_many(shared, stage_parameters))
+    bounds = backend.bounds(to_a_target.limits.of_many(shared, stage_parameters))
     batch, rest = core.Batch(backend.structure), (core.Settings(), 1, None)
     with pytest.raises(ValueError, match="the guess has 2 rows, expected 1 or 3"):
         batch.solve(3, shared, stage_parameters, np.zeros((2, 62)), None, None, bounds, *rest)

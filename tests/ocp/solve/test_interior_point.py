@@ -13,7 +13,7 @@ from support.ocp_problems import integrator_chain, out_of_reach, rest_to_rest, s
 from support.rivals import ipopt, needs_rivals
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Settings
-from trisweep.ocp.solve.native_backend import _core_settings
+from trisweep.ocp.solve.native_backend import core_settings
 from trisweep.problems import task as ready
 
 
@@ -296,7 +296,7 @@ def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
 
 
 def test_the_defaults_of_the_settings_are_those_of_the_core():
-    given, plain = _core_settings(Settings(), warm=False), core.Settings()
+    given, plain = core_settings(Settings(), warm=False), core.Settings()
     for name in (
         "tolerance",
         "iterations",

@@ -133,18 +133,21 @@ class Controller:
         """Before the measurement: new parameters, the plan moved on, functions and factorization. What is not given
         keeps its value.
         """
+        core, before = self._core, None
+        if self._parts.limits:
+            before = core.shared.copy(), core.stage.copy()
         if parameters:
             for name in self._lengths.intersection(parameters):
                 if not (_numbers(name, parameters[name]) > 0).all():
                     raise ProblemError(f"controller: '{name}' has a length that is not positive, expected seconds")
-            if not self._core.set(parameters):
+            if not core.set(parameters):
                 self._take(parameters)
             if self._missing:
                 self._missing.difference_update(parameters)
         if self._missing:
             raise ProblemError(f"controller: parameter '{min(self._missing)}' has no value; give it to prepare(...)")
-        if not self._core.prepare():
-            self._say_limits()
+        if not core.prepare():
+            self._refuse_limits(before)
 
     def feedback(self, **measured: ArrayLike) -> Command:
         """The command for a measured state; keep what is between this and the actuator short."""
@@ -206,10 +209,13 @@ class Controller:
     def _limits(self, point: Point) -> LimitVectors:
         return self.solver.limits.at(point.z, point.shared_parameters, point.stage_parameters)
 
-    def _say_limits(self) -> None:
-        """Raises what is wrong with the limits for the parameters as they are."""
+    def _refuse_limits(self, before: tuple[np.ndarray, np.ndarray] | None) -> None:
+        """Raises what is wrong with the limits for the parameters as they are; those before stay."""
         core = self._core
-        self._limits(Point(core.z, np.zeros(0), np.zeros(0), core.shared, core.stage))
+        wrong = Point(core.z.copy(), np.zeros(0), np.zeros(0), core.shared.copy(), core.stage.copy())
+        if before is not None:
+            core.shared[:], core.stage[:] = before
+        self._limits(wrong)
 
     def _put_guess(self) -> None:
         core, of_stages = self._core, self._core.stage.copy()

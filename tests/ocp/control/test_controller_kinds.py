@@ -110,4 +110,5 @@ def test_limits_that_change_are_followed_by_steps():
     assert statuses[0] == "solved" and statuses.count("under way") >= 3
     with pytest.raises(ProblemError, match="limits of 'u'"):
         controller.prepare(most=-2.0)
+    assert controller.step({"x": -5.0}).u[0] == pytest.approx(1.0, abs=1e-5)  # with the limits that it had
     assert controller.step({"x": 5.0}, most=0.5).u[0] == pytest.approx(-0.5, abs=1e-5)

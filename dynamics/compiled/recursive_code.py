@@ -58,14 +58,14 @@ def has_recursive_slopes(model: Model, constraints: Sequence[Constraint]) -> boo
 def inverse_slopes(model: Model) -> ArrayCode:
     """Slopes of the joint forces by q, v and a."""
     symbols = _state(model, "a")
-    problem = ForwardProblem(model, *symbols.values())
+    problem = ForwardProblem(model, symbols["q"], symbols["v"], symbols["a"])
     return RecursiveCode("inverse_dynamics_slopes", "InverseSlopes", problem, symbols, [(model.nv, model.nv)] * 3)
 
 
 def forward_slopes(model: Model, constraints: Sequence[Constraint]) -> ArrayCode:
     """Slopes of the accelerations by q, v and tau, then those of all constraint forces."""
     symbols, rows = _state(model, "tau"), sum(row.size for row in constraints)
-    problem = ForwardProblem(model, *symbols.values(), constraints)
+    problem = ForwardProblem(model, symbols["q"], symbols["v"], symbols["tau"], constraints)
     shapes = [(model.nv, model.nv)] * 3 + [(rows, model.nv)] * 3 * bool(constraints)
     return RecursiveCode("forward_dynamics_slopes", "ForwardSlopes", problem, symbols, shapes)
 
@@ -73,7 +73,8 @@ def forward_slopes(model: Model, constraints: Sequence[Constraint]) -> ArrayCode
 def gauss(model: Model, constraints: Sequence[Constraint], links: Sequence[str]) -> ArrayCode:
     """Forward dynamics by method "riccati", with forces on links."""
     state, pushes = _state(model, "tau"), {link: ca.SX.sym("f", 6) for link in links}
-    problem = forward_problem(model, *state.values(), constraints, model.on_bodies(pushes))
+    bodies = model.on_bodies(pushes)
+    problem = forward_problem(model, state["q"], state["v"], state["tau"], constraints, bodies)
     symbols = state | {f"external force on '{link}'": push for link, push in pushes.items()}
     shapes = [(model.nv, 1), *((row.size, 1) for row in constraints)]
     return RecursiveCode("forward_dynamics", "GaussCode", problem, symbols, shapes, CAN_HOLD)

@@ -47,7 +47,7 @@ def gauss(problem: ForwardProblem) -> Answer:
         raise ModelError(f"constraints on {links}: {CONTRADICTORY if status == 'inconsistent' else NEARLY_DEPENDENT}")
     ends = list(accumulate((row.size for row in constraints), initial=problem.model.nv))
     a, *forces = np.split(y.reshape(-1, 1), ends[:-1])
-    return a, forces
+    return a, [*forces]
 
 
 def _solver(model: Model, constraints: Sequence[Constraint]) -> CoreObject:

@@ -145,7 +145,7 @@ class ForwardDerivatives(Derivatives):
             return None
         d = increment(problem.model, self.q0, ca.SX(problem.q))
         inputs = ca.vertcat(d, problem.v, problem.tau)
-        return Recursion(lambda: tree(problem.model, problem.constraints, soft), arguments(problem), inputs)
+        return Recursion(lambda: tree(problem.model, problem.constraints, soft), ca.SX(arguments(problem)), inputs)
 
     @cached_property
     def _residual(self) -> ca.SX:

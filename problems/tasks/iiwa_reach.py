@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from casadi import sumsqr
+from casadi import SX, sumsqr
 from numpy.typing import ArrayLike
 
 from ...dynamics import weld
@@ -53,13 +53,13 @@ def iiwa_reach(
     ocp = Problem(steps=steps, step=step, integrator="euler")
     q = ocp.state("q", arm.nq, lower=arm.q_lower, upper=arm.q_upper)
     v = ocp.state("v", arm.nv, lower=-np.array(VELOCITY_LIMIT), upper=VELOCITY_LIMIT)
-    torques = {"lower": -np.array(TORQUE_LIMIT), "upper": TORQUE_LIMIT}
+    lower, upper = -np.array(TORQUE_LIMIT), np.array(TORQUE_LIMIT)
     if dynamics == "inverse":
         a = ocp.control("a", arm.nv)
-        tau = arm.inverse_dynamics(q, v, a)
-        ocp.constrain("torque", tau, **torques)
+        tau = SX(arm.inverse_dynamics(q, v, a))
+        ocp.constrain("torque", tau, lower=lower, upper=upper)
     else:
-        tau = ocp.control("tau", arm.nv, **torques)
+        tau = ocp.control("tau", arm.nv, lower=lower, upper=upper)
     start_pose, goal_pose = ocp.parameter("start_pose", arm.nq), ocp.parameter("goal", arm.nq)
 
     if constrained:

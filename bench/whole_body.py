@@ -4,6 +4,8 @@ One row a robot, each in a process of its own: the statement (forward dynamics a
 the cache, memory, size of the machine code, iterations, and the time of one, split into functions and linear algebra.
 
     python bench/whole_body.py [robot ...]
+    python bench/whole_body.py --ways    # recursions over bodies and straight code, beside Pinocchio
+    python bench/whole_body.py --settings    # threads, Gauss-Newton
 """
 
 from __future__ import annotations
@@ -18,8 +20,11 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+import pinocchio as pin
 import trisweep as ts
 from support.machine import describe
+from trisweep.ocp.stages import functions
+from trisweep.problems.robot import robot_file
 
 STEPS, STEP, DOWN, FRICTION = 30, 0.02, 0.1, 0.7
 
@@ -103,6 +108,70 @@ def measure(name: str, integrator: str) -> None:
     print(*numbers, *(f"{t:.2f}" for t in each), f"{best.seconds:.3f}", sep=" | ")
 
 
+def free_motion(name: str) -> tuple[ts.Problem, np.ndarray]:
+    """A robot that nothing holds: rows that are its accelerations and little else; and where it starts."""
+    robot = ts.robot(name)
+    ocp = ts.Problem(steps=48, step=STEP, integrator="semi-implicit euler")
+    q, v, tau = ocp.state("q", on=robot), ocp.state("v", robot.nv), ocp.control("tau", robot.nv)
+    ocp.derivative(q=v, v=robot.forward_dynamics(q, v, tau))
+    ocp.minimize(ts.sumsqr(tau) + ts.sumsqr(v))
+    begin = np.clip(robot.neutral(), robot.q_lower, robot.q_upper)
+    ocp.constrain("start", q, equals=begin, at="start")
+    ocp.constrain("speed", v, equals=0.1, at="start")
+    return ocp, begin
+
+
+def microseconds(name: str, recursive: bool) -> tuple[float, float]:
+    """Values, Jacobian and exact Hessian of a step, a stage; and seconds to state and to build."""
+    functions.MANY_UNKNOWNS = 1 if recursive else 10**6
+    begin = perf_counter()
+    ocp, q = free_motion(name)
+    solver = ocp.build()
+    built, times = perf_counter() - begin, []
+    for _ in range(10):
+        done = solver.solve(guess={"q": q}, settings=ts.Settings(iterations=5)).statistics
+        times.append(done.seconds_functions / done.differentiations / 48)
+    return 1e6 * min(times), built
+
+
+def first_derivatives(name: str) -> float:
+    """Pinocchio's first derivatives of forward dynamics, microseconds."""
+    floats = ts.robot(name).has_floating_base
+    path = str(robot_file(name))
+    other = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floats else pin.buildModelFromUrdf(path)
+    data, q, v, times = other.createData(), pin.neutral(other), 0.1 * np.ones(other.nv), []
+    for _ in range(15):
+        begin = perf_counter()
+        for _ in range(50):
+            pin.computeABADerivatives(other, data, q, v, v)
+        times.append((perf_counter() - begin) / 50)
+    return 1e6 * min(times)
+
+
+def ways() -> None:
+    """Recursions, straight code where it is built in a minute, and Pinocchio's first derivatives alone."""
+    print(describe("casadi", "numpy", "pin"))
+    print("| robot | recursions, us | made in, s | straight code, us | made in, s | Pinocchio, first derivatives, us |")
+    print("| --- " * 6 + "|")
+    for name in ("iiwa14", "panda", "allegro", "go1", "g1", "talos"):
+        straight = microseconds(name, False) if name not in ("g1", "talos") else ("", "")
+        numbers = [*microseconds(name, True), *straight, first_derivatives(name)]
+        print(f"| {name} | {' | '.join(f'{x:.2f}' if x != '' else '' for x in numbers)} |", flush=True)
+
+
+def settings() -> None:
+    """Two threads, and Gauss-Newton."""
+    ocp, guess = crouch("talos")
+    solver = ocp.build()
+    for threads in (1, 2):
+        chosen = ts.Settings(threads=threads)
+        best = min((solver.solve(guess=guess, settings=chosen).statistics for _ in range(5)), key=lambda s: s.seconds)
+        each = [1e3 * t / best.iterations for t in (best.seconds, best.seconds_functions, best.seconds_linear)]
+        print(f"talos, {threads} threads: {each[0]:.2f} ms, functions {each[1]:.2f}, linear {each[2]:.2f}")
+    ocp, guess = crouch("g1")
+    print("g1, Gauss-Newton:", str(ocp.build(hessian="gauss-newton").solve(guess=guess)).splitlines()[:3])
+
+
 def main() -> None:
     names = [name for name in sys.argv[1:] if name in STANCES] or list(STANCES)
     print(describe("casadi", "numpy"))
@@ -127,5 +196,9 @@ def _row(name: str, integrator: str, cache: str) -> str:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         measure(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:] == ["--ways"]:
+        ways()
+    elif sys.argv[1:] == ["--settings"]:
+        settings()
     else:
         main()

@@ -58,6 +58,12 @@ class NativeBackend:
         """All that was compiled."""
         return self.functions, self._recentrings
 
+    @property
+    def not_compiled(self) -> str:
+        """What is computed without machine code of its own, in words; empty: nothing."""
+        largest = max(each.recursive_unknowns for each in self.functions)
+        return f"dynamics of {largest} unknowns by recursions over bodies" if largest else ""
+
     def run(self, request: Request) -> Outcome:
         """Solve by the core; see native/src/ocp/solve/result.hpp for what it says."""
         if self.core is None:

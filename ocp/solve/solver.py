@@ -89,7 +89,8 @@ class Solver:
         """The statement, the size of the program, and how it was built."""
         layout, (hessian, backend) = self.layout, self._request
         built = f"built in {self.build_seconds:.2f} s for {backend}, {hessian} Hessian"
-        return f"{self.problem}\n{layout.size_z} variables, {layout.size_y} rows; {built}"
+        apart = getattr(self.backend, "not_compiled", "")
+        return f"{self.problem}\n{layout.size_z} variables, {layout.size_y} rows; {built}{apart and ', ' + apart}"
 
     def _after_fork(self) -> None:
         """In the new process: what another thread held or was in the middle of is made anew."""

@@ -17,19 +17,22 @@ from ...native import CoreObject, compile_function, record
 from .stages import Block
 from .transcription import Transcription
 
-# From so many unknowns of a node on, the recursions take less time than straight code, to run and above all to build.
+# From so many unknowns of a node on the recursions are taken: up to some thirty, straight code runs in about half their
+# time, but takes four to ten times theirs to build, and more the larger the robot (`bench/whole_body.py --ways`).
 MANY_UNKNOWNS = 15
 
 
 class StageFunctions(ABC):
     """Places of the nonzeros of Jacobian and lower triangle of the Hessian, both by (u, x); quadratic: of exact
-    derivatives, whether they tell a quadratic objective and affine rows.
+    derivatives, whether they tell a quadratic objective and affine rows; recursive_unknowns:
+    of the largest node that is not compiled.
     """
 
     jacobian_places: tuple[list[int], list[int]]
     hessian_places: tuple[list[int], list[int]]
     lanes: int
     quadratic: bool
+    recursive_unknowns = 0
 
     @abstractmethod
     def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:

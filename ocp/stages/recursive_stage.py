@@ -37,6 +37,10 @@ def _for_core(code: CompiledFunction) -> CoreObject:
     return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
 
 
+def _unknowns(tree: CoreObject) -> int:
+    return len(tree.armature) + sum(len(row.softness) for row in tree.held)
+
+
 class RecursiveStage(StageFunctions):
     """Compiled but for the nodes; see native/src/bodies/stage_graph.hpp."""
 
@@ -75,6 +79,7 @@ class RecursiveStage(StageFunctions):
         self.graph = core.StageGraph(made)
         self.jacobian_places = self.graph.jacobian_rows, self.graph.jacobian_columns
         self.hessian_places = self.graph.hessian_rows, self.graph.hessian_columns
+        self.recursive_unknowns = max(map(_unknowns, parts.trees))
         self.lanes = max(code.lanes for code in (*parts.arguments, parts.values, parts.slopes, parts.curvature))
 
     def __getstate__(self) -> GraphParts:

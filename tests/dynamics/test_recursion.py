@@ -45,6 +45,8 @@ def held(model, links):
 CASES = {
     "iiwa14": (("iiwa_link_7", "iiwa_link_5", "iiwa_link_6", "iiwa_link_7", "iiwa_link_3")),
     "go1": ("FR_foot", "FL_foot", "RR_foot", "RL_foot", "trunk"),
+    "hyq": ("lf_foot", "rf_foot", "lh_foot", "rh_foot", "trunk"),
+    "panda": ("panda_hand", "panda_link5", "panda_link7", "panda_hand", "panda_link4"),
     "allegro": (),
     "mixed": ("link5", "link11", "link2", "link10", "link7"),
 }

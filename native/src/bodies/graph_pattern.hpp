@@ -14,6 +14,14 @@ struct GraphPattern {
     struct Entry {
         int from, row, column;
     };
+    // A term of one place of a dense matrix: a visited value times one or two compiled numbers.
+    struct Fill {
+        int value, from, to;
+    };
+    struct Bend {
+        int value, one, two, to;
+        double share;
+    };
     struct Part {  // the columns of one y
         int node;
         std::vector<Entry> entries;
@@ -21,9 +29,6 @@ struct GraphPattern {
     struct Node {
         explicit Node(const Tree& tree, int at, int row) : at(at), row(row), saddle(tree), pairs(tree) {
             const int nw = 2 * saddle.nv;
-            by_input.resize(nw);
-            for (std::size_t t = 0; t < pairs.slope.size(); ++t)
-                by_input[pairs.slope[t].j].push_back({int(t), pairs.slope[t].i, 0});
             write(slope, saddle.size(), -1.0, pairs.slope, false);
             write(with_unknown, nw, 1.0, pairs.with_unknown, false);
             write(curvature, nw, 0.5, pairs.curvature, true);
@@ -32,14 +37,29 @@ struct GraphPattern {
         int at, row;  // its first unknown among the columns of z, its first input among the compiled rows
         Saddle saddle;
         VisitedPairs pairs;
-        std::vector<std::vector<Entry>> by_input;  // of each input: the slopes by it (from: their visit, row: of g)
-        RowSteps slope, with_unknown, curvature;   // -g_w W; S_wy Y; 1/2 S_ww W: columns of W or Y to rows of g or w
-        std::vector<Entry> own;                    // w_k by (u, x)
-        std::vector<std::vector<Entry>> own_of;    // the same, of each input
-        std::vector<Part> earlier;                 // w_k by the unknowns of earlier nodes
-        bool later = false;                        // whether a node rests on this one
+        RowSteps slope, with_unknown, curvature;  // -g_w W; S_wy Y; 1/2 S_ww W: columns of W or Y to rows of g or w
+        std::vector<Entry> own;                   // w_k by (u, x)
+        std::vector<Fill> fills;                  // -g_w W, where no node is earlier
+        std::vector<Bend> bends;                  // W' S_ww W, likewise; the half of what is on the diagonal
+        std::vector<Part> earlier;                // w_k by the unknowns of earlier nodes
+        bool later = false;                       // whether a node rests on this one
 
         int inputs() const { return 2 * saddle.nv; }  // but for the joint forces
+
+        // Once `own` is whole; n: length of a column along (u, x).
+        void list_terms(int n) {
+            std::vector<std::vector<Entry>> of(3 * saddle.nv);
+            for (const Entry& e : own) of[e.row].push_back(e);
+            for (std::size_t t = 0; t < pairs.slope.size(); ++t)
+                for (const Entry& e : of[pairs.slope[t].j])
+                    fills.push_back({int(t) * W, e.from, e.column + pairs.slope[t].i * n});
+            for (std::size_t t = 0; t < pairs.curvature.size(); ++t) {
+                const auto [i, j] = pairs.curvature[t];
+                for (const Entry& a : of[i])
+                    for (const Entry& b : of[j])
+                        bends.push_back({int(t) * W, a.from, b.from, a.column + b.column * n, i == j ? 0.5 : 1.0});
+            }
+        }
 
     private:
         // Steps x_i += sign value y_j, and for `both` x_j += sign value y_i.
@@ -120,10 +140,8 @@ private:
             parts.back().entries.push_back({from, row - nodes[k].row, z - nodes[other].at});
             nodes[other].later = true;
         }
-        for (Node& node : nodes) {
-            node.own_of.resize(3 * node.saddle.nv);
-            for (const Entry& e : node.own) node.own_of[e.row].push_back(e);
-        }
+        for (Node& node : nodes)
+            if (node.earlier.empty()) node.list_terms(n);
         list_jacobian();
     }
 

@@ -173,13 +173,10 @@ private:
             GraphMemory::NodeMemory& part = memory.parts[k];
             double* Y = part.Y;  // first -g_w W
             fill_zero(n * node.saddle.size(), Y);
-            for (const Entry& e : node.own) {
+            for (const Entry& e : node.own)
                 if (e.row >= node.inputs())
                     Y[e.column + std::ptrdiff_t(e.row - node.inputs()) * n] += slopes[e.from];  // g = ... - tau
-                else if (node.earlier.empty())
-                    for (const Entry& s : node.by_input[e.row])
-                        Y[e.column + std::ptrdiff_t(s.row) * n] -= slopes[e.from] * part.slope[s.from * W + l];
-            }
+            for (const Fill& f : node.fills) Y[f.to] -= slopes[f.from] * part.slope[f.value + l];
             if (!node.earlier.empty()) {
                 inputs_along_z(memory, node, part, slopes);
                 node.slope.on_columns(part.slope + l, n, part.w_z, Y);
@@ -298,13 +295,8 @@ private:
     // H -= 1/2 W' S_ww W of a node whose W is as sparse as its compiled slopes.
     void bend_directly(const Node& node, const GraphMemory::NodeMemory& part, const double* slopes, int l,
                        double* H) const {
-        for (std::size_t t = 0; t < node.pairs.curvature.size(); ++t) {
-            const auto [i, j] = node.pairs.curvature[t];
-            const double value = (i == j ? 0.5 : 1.0) * part.curvature[t * W + l];
-            for (const Entry& a : node.own_of[i])
-                for (const Entry& b : node.own_of[j])
-                    H[a.column + std::ptrdiff_t(b.column) * n] -= value * slopes[a.from] * slopes[b.from];
-        }
+        for (const Bend& b : node.bends)
+            H[b.to] -= b.share * part.curvature[b.value + l] * slopes[b.one] * slopes[b.two];
     }
 };
 

@@ -125,3 +125,9 @@ def test_rows_that_depend_on_each_other_are_named_as_not_finite(monkeypatch):
     ocp.constrain("start", q, equals=np.full(7, 0.3), at="start")
     solution = ocp.build().solve(guess={"q": np.full(7, 0.3)})
     assert solution.status == "not finite"
+
+
+def test_a_solver_says_which_dynamics_are_not_compiled(monkeypatch):
+    for many, words in ((1, "dynamics of 13 unknowns by recursions over bodies"), (10**6, "exact Hessian")):
+        monkeypatch.setattr(functions, "MANY_UNKNOWNS", many)
+        assert str(dive(diver(), steps=3).build()).endswith(words)

@@ -318,10 +318,9 @@ private:
         void done(int k, const double* H) {
             const int stage = block.first + first + k;
             const Riccati::Stage& s = owner.riccati.stages[stage];
-            bool finite = true;
-            for (int r = 0; r < block.rows(); ++r) finite &= all_finite(s.n, row(k, r));
-            for (int j = 0; j < s.n; ++j) finite &= all_finite(s.n - j, H + j + std::ptrdiff_t(j) * s.n);
-            if (!finite && faulty < 0) faulty = first + k;
+            vec zeros{};  // unless something is not finite
+            for (int r = 0; r < block.rows(); ++r)
+                for (int i = 0; i < s.n; i += W) zeros += load(row(k, r) + i) * 0.0;
             if (block.objective) {
                 double* gradient = owner.gradient + s.at_z;
                 for (int i = 0; i < s.n; i += W)
@@ -339,9 +338,16 @@ private:
                 const double* from = H + std::ptrdiff_t(j) * s.n;
                 double* to = s.H + std::ptrdiff_t(j) * s.n;
                 int i = j;
-                for (; i % W; ++i) to[i] = opens ? from[i] : to[i] + from[i];
-                for (; i < s.n; i += W) store(to + i, opens ? load(from + i) : load(to + i) + load(from + i));
+                for (; i % W; ++i) {
+                    to[i] = opens ? from[i] : to[i] + from[i];
+                    zeros[0] += from[i] * 0.0;
+                }
+                for (; i < s.n; i += W) {
+                    store(to + i, opens ? load(from + i) : load(to + i) + load(from + i));
+                    zeros += load(from + i) * 0.0;
+                }
             }
+            if (sum(zeros) != 0.0 && faulty < 0) faulty = first + k;
         }
     };
 

@@ -22,6 +22,9 @@ from trisweep.riccati import dense, factorize
 from trisweep.riccati.random_problems import benchmark_chain
 
 ROUNDS = 8
+WRONG = (
+    1e-6  # a relative difference of objectives that no rounding explains: BLASFEO's kernels are not right everywhere
+)
 TUNED_SIZES = (
     (14, 7, 50), (4, 1, 100), (24, 8, 50), (48, 24, 50), (37, 12, 30), (8, 3, 500), (6, 3, 40), (70, 30, 30),
     (100, 50, 20),
@@ -81,7 +84,7 @@ def growth():
 
 
 def tuned_rivals():
-    """HPIPM's better Riccati (classical or square root, the root's state eliminated beforehand) beside ours."""
+    """HPIPM's best Riccati (classical or square root, any build, the root's state eliminated before) beside ours."""
     problems = {size: benchmark_chain(*size) for size in TUNED_SIZES}
     rival = TunedHpipm(problems)
     ours = dict.fromkeys(problems, np.inf)
@@ -91,9 +94,10 @@ def tuned_rivals():
     for _ in range(ROUNDS):
         found = rival.round()
         for size, problem in problems.items():
-            objective = solved[size]
-            error[size] = max(abs(run.objective - objective) for run in found[size]) / abs(objective)
-            theirs[size] = min(theirs[size], *(run.seconds for run in found[size]))
+            off = {run: abs(run.objective / solved[size] - 1.0) for run in found[size]}
+            right = [run for run in off if off[run] < WRONG]
+            error[size] = max(off[run] for run in right)
+            theirs[size] = min(theirs[size], *(run.seconds for run in right))
             ours[size] = min(ours[size], sum(best_times(problem, 0.1)[:2]))
     rival.close()
     print("HPIPM built for the processor, factor + solve, best of interleaved rounds")

@@ -1,5 +1,7 @@
 """HPIPM as well as it can be built, on our problems: where `TRISWEEP_RIVALS` names a folder with `hpipm_bench` in it.
 
+Several folders, with ":" between them, are builds for different instruction sets.
+
 `hpipm_bench FOLDER nx nu N ...` reads FOLDER/lq_nx_nu_N.bin and FOLDER/box_nx_nu_N.bin, what there is of them, and
 answers every line on its standard input with a line of JSON: for each file a list of [best seconds, iterations,
 variant, objective].
@@ -33,39 +35,49 @@ class Run:
     objective: float
 
 
+def folders() -> list[Path]:
+    """Where the rivals are."""
+    names = os.environ.get("TRISWEEP_RIVALS", "").split(os.pathsep)
+    return [Path(name) for name in names if name and (Path(name) / "hpipm_bench").exists()]
+
+
 def folder() -> Path | None:
-    """Where the rivals are, or None."""
-    name = os.environ.get("TRISWEEP_RIVALS")
-    return Path(name) if name and (Path(name) / "hpipm_bench").exists() else None
+    """The first of them, or None."""
+    return next(iter(folders()), None)
 
 
 class TunedHpipm:
-    """The program on chains of one size each; `bounds`: of all states and of all controls, where there are some."""
+    """The programs on chains of one size each; `bounds`: of all states and of all controls, where there are some."""
 
     def __init__(self, problems: dict[Size, LQProblem], bounds: tuple[float, float] | None = None):
-        place = folder()
-        assert place is not None
         self._data = tempfile.TemporaryDirectory()
         for size, problem in problems.items():
             name = f"{'box' if bounds else 'lq'}_{'_'.join(map(str, size))}.bin"
             write(Path(self._data.name) / name, size, problem, bounds or (1e9, 1e9))
         sizes = [str(number) for size in problems for number in size]
-        command = [str(place / "hpipm_bench"), self._data.name, *sizes]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._processes = [
+            subprocess.Popen(
+                [str(place / "hpipm_bench"), self._data.name, *sizes],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )
+            for place in folders()
+        ]  # fmt: skip
 
     def round(self) -> dict[Size, list[Run]]:
-        """Every problem once more, by its size: the variants that found an answer."""
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write("\n")
-        self._process.stdin.flush()
-        found = {}
-        for name, variants in json.loads(self._process.stdout.readline()).items():
-            nx, nu, steps = map(int, name.split()[1:])
-            found[nx, nu, steps] = [Run(*each) for each in variants if each[0] < 1e6]
+        """Every problem once more, by its size: the variants of all programs that found an answer."""
+        found: dict[Size, list[Run]] = {}
+        for process in self._processes:
+            assert process.stdin and process.stdout
+            process.stdin.write("\n")
+            process.stdin.flush()
+            for name, variants in json.loads(process.stdout.readline()).items():
+                nx, nu, steps = map(int, name.split()[1:])
+                found.setdefault((nx, nu, steps), []).extend(Run(*each) for each in variants if each[0] < 1e6)
         return found
 
     def close(self) -> None:
-        self._process.communicate()
+        for process in self._processes:
+            process.communicate()
         self._data.cleanup()
 
 

@@ -40,12 +40,21 @@ template <int MV, int NC, bool TRANSPOSED, int SIGN>
         }
 }
 
+// The same as a function of its own: where registers are many, compilers keep the tile in them only if nothing is around it.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
+[[gnu::noinline]] inline void product_tile_apart(int depth, const double* A, std::ptrdiff_t lda, const double* B,
+                                                 std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
 template <int NC, bool TRANSPOSED, int SIGN>
 inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
                             const double* C, int ldc, double* D, int ldd) {
     int i = first, left = (rows - first) / W;
     const auto tile = [&]<int MV>() {
-        product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
+        constexpr auto compute =
+            W == 8 ? product_tile_apart<MV, NC, TRANSPOSED, SIGN> : product_tile<MV, NC, TRANSPOSED, SIGN>;
+        compute(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
         i += MV * W;
         left -= MV;
     };
@@ -150,90 +159,89 @@ inline double largest_entry(int size, const double* x) {
     return largest;
 }
 
-// y += SIGN A x. Even and odd columns have sums of their own, which halves the chain of dependent additions.
-template <int SIGN = 1>
-inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
-    const auto strip = [&]<int MV>(int i) {
-        vec even[MV], odd[MV];
+// MV vectors of y += SIGN A x. Even and odd columns have sums of their own, which halves the chain of dependent additions. A
+// function of its own, as are its like: what small matrices cost is registers saved on the way in.
+template <int MV, int SIGN>
+[[gnu::noinline]] inline void multiply_add_rows(int columns, const double* A, std::ptrdiff_t ld, const double* x,
+                                                double* y) {
+    vec even[MV], odd[MV];
+#pragma GCC unroll 8
+    for (int t = 0; t < MV; ++t) even[t] = load(y + t * W), odd[t] = vec{};
+    for (; columns >= 2; columns -= 2, A += 2 * ld, x += 2) {
+        const vec s0 = broadcast(SIGN > 0 ? x[0] : -x[0]), s1 = broadcast(SIGN > 0 ? x[1] : -x[1]);
 #pragma GCC unroll 8
         for (int t = 0; t < MV; ++t) {
-            even[t] = load(y + i + t * W);
-            odd[t] = vec{};
+            even[t] += load(A + t * W) * s0;
+            odd[t] += load(A + ld + t * W) * s1;
         }
-        const double* a = A + i;
-        int j = 0;
-        for (; j + 2 <= columns; j += 2, a += 2 * std::ptrdiff_t(ld)) {
-            const vec s0 = broadcast(SIGN > 0 ? x[j] : -x[j]), s1 = broadcast(SIGN > 0 ? x[j + 1] : -x[j + 1]);
+    }
+    if (columns > 0) {
+        const vec s0 = broadcast(SIGN > 0 ? x[0] : -x[0]);
 #pragma GCC unroll 8
-            for (int t = 0; t < MV; ++t) {
-                even[t] += load(a + t * W) * s0;
-                odd[t] += load(a + ld + t * W) * s1;
-            }
-        }
-        if (j < columns) {
-            const vec s0 = broadcast(SIGN > 0 ? x[j] : -x[j]);
+        for (int t = 0; t < MV; ++t) even[t] += load(A + t * W) * s0;
+    }
 #pragma GCC unroll 8
-            for (int t = 0; t < MV; ++t) even[t] += load(a + t * W) * s0;
-        }
-#pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) store(y + i + t * W, even[t] + odd[t]);
-    };
-    int i = 0;
-    for (; i + 6 * W <= rows; i += 6 * W) strip.template operator()<6>(i);
-    switch ((rows - i) / W) {
+    for (int t = 0; t < MV; ++t) store(y + t * W, even[t] + odd[t]);
+}
+
+// y += SIGN A x
+template <int SIGN = 1>
+inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
+    for (; rows > 6 * W; rows -= 6 * W, A += 6 * W, y += 6 * W) multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
+    switch (rows / W) {
+        case 6:
+            return multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
         case 5:
-            strip.template operator()<5>(i);
-            break;
+            return multiply_add_rows<5, SIGN>(columns, A, ld, x, y);
         case 4:
-            strip.template operator()<4>(i);
-            break;
+            return multiply_add_rows<4, SIGN>(columns, A, ld, x, y);
         case 3:
-            strip.template operator()<3>(i);
-            break;
+            return multiply_add_rows<3, SIGN>(columns, A, ld, x, y);
         case 2:
-            strip.template operator()<2>(i);
-            break;
+            return multiply_add_rows<2, SIGN>(columns, A, ld, x, y);
         case 1:
-            strip.template operator()<1>(i);
-            break;
+            return multiply_add_rows<1, SIGN>(columns, A, ld, x, y);
         default:
-            break;
+            return;
+    }
+}
+
+// NC entries of y += SIGN A' x
+template <int NC, int SIGN>
+[[gnu::noinline]] inline void transposed_multiply_add_columns(int rows, const double* A, std::ptrdiff_t ld,
+                                                              const double* x, double* y) {
+    vec acc[4] = {};
+    for (; rows > 0; rows -= W, A += W, x += W) {
+        const vec v = load(x);
+#pragma GCC unroll 8
+        for (int t = 0; t < NC; ++t) acc[t] += load(A + t * ld) * v;
+    }
+    const quad sum = sums(acc[0], acc[1], acc[2], acc[3]), total = SIGN > 0 ? sum : -sum;
+    if constexpr (NC == 4) {
+        loose_quad* to = reinterpret_cast<loose_quad*>(y);
+        *to = *to + total;
+    } else {
+#pragma GCC unroll 8
+        for (int t = 0; t < NC; ++t) y[t] += total[t];
     }
 }
 
 // y += SIGN A' x
 template <int SIGN = 1>
 inline void transposed_multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
-    const auto strip = [&]<int NC>(int j) {
-        vec acc[4] = {};
-        for (int i = 0; i < rows; i += W) {
-            const vec v = load(x + i);
-#pragma GCC unroll 8
-            for (int t = 0; t < NC; ++t) acc[t] += load(A + std::ptrdiff_t(j + t) * ld + i) * v;
-        }
-        const quad sum = sums(acc[0], acc[1], acc[2], acc[3]), total = SIGN > 0 ? sum : -sum;
-        if constexpr (NC == 4) {
-            loose_quad* to = reinterpret_cast<loose_quad*>(y + j);
-            *to = *to + total;
-        } else {
-#pragma GCC unroll 8
-            for (int t = 0; t < NC; ++t) y[j + t] += total[t];
-        }
-    };
-    int j = 0;
-    for (; j + 4 <= columns; j += 4) strip.template operator()<4>(j);
-    switch (columns - j) {
+    for (; columns > 4; columns -= 4, A += 4 * std::ptrdiff_t(ld), y += 4)
+        transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
+    switch (columns) {
+        case 4:
+            return transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
         case 3:
-            strip.template operator()<3>(j);
-            break;
+            return transposed_multiply_add_columns<3, SIGN>(rows, A, ld, x, y);
         case 2:
-            strip.template operator()<2>(j);
-            break;
+            return transposed_multiply_add_columns<2, SIGN>(rows, A, ld, x, y);
         case 1:
-            strip.template operator()<1>(j);
-            break;
+            return transposed_multiply_add_columns<1, SIGN>(rows, A, ld, x, y);
         default:
-            break;
+            return;
     }
 }
 

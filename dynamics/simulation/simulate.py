@@ -79,10 +79,11 @@ def simulate(
         numbers_only(f"simulate: constraint on '{row.link}'", row.K, row.k, *(more.K for more in row.more))
     start_q = numbers(model.configuration(q), "simulate: q")
     start_v = numbers(model.velocity(np.zeros(model.nv) if v is None else v), "simulate: v")
-    count = _steps(duration, step)
+    count, step = _steps(duration, step), float(step)
     times = step * np.arange(count + 1)
     integrator = (DEFAULT if tolerance is None else ADAPTIVE) if integrator is None else integrator
     _check_way(integrator, tolerance, method, settings)
+    tolerance = None if tolerance is None else float(tolerance)
     events = listed_events(events)
     policy: Policy | None = None
     compiled_policy = rows = None

@@ -1,30 +1,32 @@
 """Thirty random starts of twelve public problems: how often Trisweep and IPOPT get there, and whether it is true.
 
-    python bench/random_starts.py [name ...]
+    python bench/random_starts.py [name ...] [--starts 30] [--solvers native ipopt] [--seconds 20] [--resume]
 
 A start is the collection's own guess, every entry moved by a normal number of the size max(1, its largest entry), and
-put inside its bounds; the same for both. Answers are judged as in `bench/suite.py`. Writes
-bench/results/random_starts.md.
+put inside its bounds; the same for both. Answers are judged as in `bench/suite.py`. Outcomes go to
+build/random_starts.jsonl as they come, `--resume` goes on from there. Writes bench/results/random_starts.md.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable
+import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import trisweep as ts
 from rich.progress import Progress
+from scoreboard import outcome as outcomes_file
 from scoreboard.judge import Judge
-from scoreboard.table import NAMES
+from scoreboard.outcome import Outcome, Task
+from scoreboard.table import NAMES, Board, statuses
 from suite import case
 from suite.case import Stated
 from support.machine import describe
 
 RESULTS = Path(__file__).parent / "results" / "random_starts.md"
+KEPT = Path(__file__).parents[1] / "build" / "random_starts.jsonl"
 STARTS, SOLVERS = 30, ("native", "ipopt")
-SETTINGS = ts.Settings(seconds=20)
 PROBLEMS = (
     "cart_pendulum", "moonlander", "gas_oil", "methanol", "brachistochrone", "crane", "goddard_thin_air",
     "linear_tangent", "missile", "obstacle", "shuttle_reentry", "two_link_arm",
@@ -47,59 +49,71 @@ def scattered(stated: Stated, seed: int) -> dict[str, np.ndarray]:
     return guess
 
 
-def counts(name: str, advance: Callable[[], None]) -> tuple[list[float], list[str]]:
-    """Of each solver: solved, iterations and ms where both do; and what was false."""
-    stated, false = case(name).build(), []
-    solvers = {which: stated.problem.build(backend=which) for which in SOLVERS}
-    judge = Judge(solvers["native"], SETTINGS.seconds)
-    solved, iterations, seconds = (np.zeros((STARTS, len(SOLVERS))) for _ in range(3))
-    for seed in range(STARTS):
-        guess = scattered(stated, seed)
-        for i, (which, solver) in enumerate(solvers.items()):
-            solution = solver.solve(guess, settings=SETTINGS, **stated.parameters)
-            # A rival is held to its own word: what our back end doubts goes to the judge like everybody's answers.
-            said = solution.solved or (which != "native" and bool(solution.doubt))
-            verdict = judge(solution).false if said else ""
-            if verdict:
-                false.append(f"- {name}, start {seed}, {NAMES[which]}: {verdict}")
-            solved[seed, i] = said and not verdict
-            iterations[seed, i], seconds[seed, i] = solution.statistics.iterations, solution.statistics.seconds
-        advance()
-    both = solved.all(axis=1)
-    return [*solved.sum(axis=0), *iterations[both].sum(axis=0), *1e3 * seconds[both].sum(axis=0)], false
+def outcomes(tasks: list[Task], seconds: float) -> Iterator[Outcome]:
+    """What comes of starts of one problem by one solver; an instance is a start."""
+    stated, settings = case(tasks[0].problem).build(), ts.Settings(seconds=seconds)
+    solver = stated.problem.build(backend=tasks[0].solver)
+    judge = Judge(solver, seconds)
+    for task in tasks:
+        solution = solver.solve(scattered(stated, task.instance), settings=settings, **stated.parameters)
+        # A rival is held to its own word: what our back end doubts goes to the judge like everybody's answers.
+        said = solution.solved or (task.solver != "native" and bool(solution.doubt))
+        yield Outcome(
+            *(*task, "solved" if said else solution.status),
+            iterations=solution.statistics.iterations,
+            seconds=solution.statistics.seconds,
+            objective=solution.objective,
+            false=judge(solution).false if said else "",
+            remark=solution.doubt,
+        )
 
 
-def line(name: str, values: Iterable[float]) -> str:
-    return f"| {name} | {' | '.join(f'{value:,.0f}' for value in values)} |"
+def report(board: Board, starts: int) -> list[str]:
+    """A line a problem and one for all: solved, iterations and ms where both solve, and how the others ended."""
+    columns = [f"{what}: {NAMES[s]}" for what in ("solved", "iterations where both", "ms", "else") for s in SOLVERS]
+    lines = ["# Random starts", "", "```", *describe("casadi").splitlines(), "```", ""]
+    lines += [f"{starts} of each problem.", ""]
+    lines += [f"| problem | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
+    parts = {name: [at for at in board.instances if at[0] == name] for name in dict(board.instances)}
+    for name, chosen in [*parts.items(), ("all", board.instances)]:
+        of_solver = [[board.get(solver, at) for at in chosen] for solver in SOLVERS]
+        pairs = board.both("ipopt", chosen)
+        cells = [str(sum(one.solved for one in each)) for each in of_solver]
+        cells += [f"{sum(pair[i].iterations for pair in pairs):,}" for i in (0, 1)]
+        cells += [f"{1e3 * sum(pair[i].seconds for pair in pairs):,.0f}" for i in (0, 1)]
+        lines.append(f"| {name} | {' | '.join([*cells, *map(statuses, of_solver)])} |")
+    false = [f"- {one.problem}, start {one.instance}, {NAMES[one.solver]}: {one.false}" for one in board.of.values()
+             if one.false]  # fmt: skip
+    return [*lines, "", '## False "solved"', "", *(false or ["None."])]
 
 
 def main() -> None:
-    names = sys.argv[1:] or PROBLEMS
-    columns = [f"{what}: {NAMES[which]}" for what in ("solved", "iterations where both", "ms") for which in SOLVERS]
-    lines = [
-        "# Random starts",
-        "",
-        "```",
-        *describe("casadi").splitlines(),
-        "```",
-        "",
-        f"{STARTS} of each problem.",
-        "",
-    ]
-    lines += [f"| problem | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
-    rows, false = [], []
+    parser = argparse.ArgumentParser(description="Random starts of public problems.")
+    parser.add_argument("names", nargs="*", help="problems; twelve if none is named")
+    parser.add_argument("--starts", type=int, default=STARTS)
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
+    parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve")
+    parser.add_argument("--resume", action="store_true", help="go on from what was solved before")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="file of the outcomes")
+    given = parser.parse_args()
+    if not given.resume:
+        given.kept.unlink(missing_ok=True)
+    given.kept.parent.mkdir(exist_ok=True)
+    done = {found.task for found in outcomes_file.read(given.kept)}
+    names = given.names or PROBLEMS
+    jobs = [[Task(name, solver, seed) for seed in range(given.starts)] for name in names for solver in given.solvers]
+    left = [found for job in jobs if (found := [task for task in job if task not in done])]
     with Progress() as bar:
-        shown = bar.add_task("starts", total=STARTS * len(names))
-        for name in names:
-            values, wrong = counts(name, lambda: bar.advance(shown))
-            rows.append(values)
-            false += wrong
-            lines.append(line(name, values))
-            bar.console.print(lines[-1], markup=False, highlight=False)
-    lines += [line("all", np.sum(rows, axis=0)), "", '## False "solved"', "", *(false or ["None."])]
-    if not sys.argv[1:]:
-        RESULTS.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+        shown = bar.add_task("starts", total=sum(map(len, left)))
+        for job in left:
+            for found in outcomes(job, given.seconds):
+                outcomes_file.write(given.kept, found)
+                bar.update(shown, advance=1, description=f"{found.problem:.24} {NAMES[found.solver]}")
+    board = Board(found for found in outcomes_file.read(given.kept) if found.problem in names)
+    text = "\n".join(report(board, given.starts))
+    print(text)
+    if not given.names and set(given.solvers) == set(SOLVERS):
+        RESULTS.write_text(text + "\n")
 
 
 if __name__ == "__main__":

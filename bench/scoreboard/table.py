@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
@@ -101,6 +102,12 @@ def _cell(outcomes: list[Outcome], together: list[tuple[str, int]], board: Board
         return solved
     iterations, seconds = (np.mean([getattr(one, name) for one in shared]) for name in ("iterations", "seconds"))
     return f"{solved}: {iterations:.0f}, {1e3 * seconds:.4g}"
+
+
+def statuses(outcomes: Iterable[Outcome]) -> str:
+    """How those ended that are not solved, and how many so."""
+    counts = Counter("false" if one.false else one.status for one in outcomes if not one.solved)
+    return ", ".join(f"{count} {status}" for status, count in counts.items())
 
 
 def remarks(board: Board) -> list[str]:

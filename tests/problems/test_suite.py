@@ -55,6 +55,23 @@ def test_solved_as_published(name):
     assert verdict.false == ""
 
 
+def test_a_full_step_is_corrected_for_as_long_as_that_makes_it_better():
+    """The first correction violates more than the start, the next ones do not: 34 iterations without them."""
+    stated = case("gas_oil").build()
+    solution = stated.problem.build().solve(stated.guess, **stated.parameters)
+    assert solution.solved and solution.statistics.iterations <= 20, solution
+
+
+def test_the_end_of_a_restoration_is_no_iteration():
+    """Its last step is one; that the search goes on from there is said under the same number."""
+    stated = case("linear_tangent").build()
+    solution = stated.problem.build().solve(stated.guess, **stated.parameters)
+    restored = [(one, then) for one, then in zip(solution.records, solution.records[1:])
+                if one.kind == "r" and then.iteration == one.iteration]  # fmt: skip
+    assert solution.solved and restored
+    assert all(then.objective == pytest.approx(one.objective) for one, then in restored)
+
+
 def test_every_problem_says_where_it_is_from():
     for one in cases():
         assert one.source, one.name

@@ -164,9 +164,10 @@ private:
         return acceptance.accept(alpha, violation, point.barrier_objective(trial, f_trial) + moved, taken.kind);
     }
 
-    // Second-order corrections of a rejected full step.
+    // Second-order corrections of a rejected full step, for as long as each violates less than the one before;
+    // the first is compared with the step itself: from a point far away one correction seldom does.
     bool correct(double alpha, double tau) {
-        double previous = point.violation;
+        double previous = point.violation_of(r_trial);
         for (int i = 0; i < program.size_y; ++i) r_corrected[i] = alpha * point.r[i] + r_trial[i];
         for (int p = 0; p < CORRECTIONS; ++p) {
             direction.solve_again(r_corrected, dv_corrected, dy_corrected);

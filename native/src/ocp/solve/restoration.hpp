@@ -13,6 +13,7 @@ public:
         : base(base), elastic(base), inner(elastic, *this, VIOLATION_FACTOR), outer(outer), supervisor(supervisor) {
         arena.build([&](Arena& a) {
             rows = a.vector(base.size_y);
+            step = a.vector(base.size_v);
             place = a.vector(base.size_place);
         });
     }
@@ -24,6 +25,7 @@ public:
         if (worst <= outer.settings.tolerance) return Status::stalled;
         connect();
         began = outer.iteration;
+        for (int i = 0; i < base.size_v; ++i) step[i] = -outer.point.v[i];
         inner.point.mu = std::max(outer.point.mu, worst);
         std::fill_n(inner.point.y, elastic.size_y, 0.0);
         double proximity = std::sqrt(inner.point.mu), least = INFINITY;
@@ -85,9 +87,11 @@ private:
         outer.point.f = objective;
     }
 
+    // The way here is a step of the outer problem like any other; that it ends is no iteration of its own.
     Status hand_over() {
-        take_duals(elastic.lower, base.lower);
-        take_duals(elastic.upper, base.upper);
+        --outer.iteration;
+        for (int i = 0; i < base.size_v; ++i) step[i] += outer.point.v[i];
+        take_duals();
         return outer.direction.estimate_multipliers() ? Status::restored : Status::not_finite;
     }
 
@@ -98,12 +102,20 @@ private:
         std::copy_n(elastic.upper.dual, base.upper.size, base.upper.dual);
     }
 
-    // The bounds of the base problem come first among those of the elastic one. Large multipliers start anew.
-    static void take_duals(const Bounds& from, Bounds& to) {
+    // The bounds' multipliers take the step that goes with it, from those that the outer problem had. Large ones start anew.
+    void take_duals() {
         constexpr double LARGE = 1e3;
+        const double mu = outer.point.mu, tau = std::max(outer.settings.boundary_fraction, 1.0 - mu);
+        find_dual_steps(base, step, mu);
+        const double alpha = largest_dual_step(base, tau);
         double largest = 0.0;
-        for (int i = 0; i < to.size; ++i) largest = std::max(largest, from.dual[i]);
-        for (int i = 0; i < to.size; ++i) to.dual[i] = largest > LARGE ? to.there[i] : from.dual[i];
+        for (Bounds* b : {&base.lower, &base.upper})
+            for (int i = 0; i < b->size; ++i) {
+                b->dual[i] += alpha * b->step[i];
+                largest = std::max(largest, b->dual[i]);
+            }
+        if (largest > LARGE)
+            for (Bounds* b : {&base.lower, &base.upper}) std::copy_n(b->there, b->size, b->dual);
     }
 
     // --- for the inner problem
@@ -140,6 +152,7 @@ private:
     Arena arena;
     int began = 0;           // iteration of the outer one
     double objective = 0.0;  // of the base problem, at a point
+    double* step;            // of v, from where a restoration began
     double *rows, *place;    // of the base problem: at a point, and the coordinates that a round began in
 };
 

@@ -8,6 +8,8 @@ namespace {
 constexpr double LOST = 1e3, GROWN = 30.0;
 // Seconds that a solve in place of a step is given at least: the deadline may be over by then.
 constexpr double LEAST = 1e-6;
+// A deadline of so many times what a solve needs at the least leaves time for one, in a cycle that begins with it.
+constexpr double ENOUGH = 1.2;
 
 struct Nobody : Watcher {
     bool watch(const Record&) override { return false; }
@@ -105,7 +107,8 @@ Controller::Command Controller::solved(const double* values, Stopwatch::clock::t
         values += port.size;
     }
     const double left = std::max(loop.seconds - since(begin), LEAST);
-    if (again && left < solver.least_seconds()) {  // the plan as it is
+    // The plan as it is, where a whole cycle's time would do for a solve and what is left of this one does not.
+    if (again && left < solver.least_seconds() && loop.seconds > ENOUGH * solver.least_seconds()) {
         follows = last_solved = false;
         return {false, Status::time_limit, 0};
     }

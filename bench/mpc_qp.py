@@ -197,7 +197,7 @@ def compare(name: str, family: Family) -> dict[str, np.ndarray]:
 
 if __name__ == "__main__":
     print(describe("clarabel", "piqp", "proxsuite"))
-    print(f"core: {level}; PIQP's: {piqp.instruction_set}\n")
+    print(f"core: {level}\n")
     tables = [compare(name, Family(module)) for name, module in FAMILIES.items()]
     print("all 64: sums of times in us")
     for solver in tables[0]:

@@ -34,11 +34,13 @@ TUNED_SIZES = (
 def operations(nx: int, nu: int) -> float:
     """Floating-point operations of one stage without equalities, a multiply-add counted as two.
 
-    Factor: E P (2 nx^2 n), its product with E', lower half (nx n (n + 1)), Cholesky with S (nu^3 / 3 + nu^2 nx) and the
-    Schur complement, lower half (nu nx (nx + 1)); n = nx + nu. Solve: P b, E (.), K^-1, Z y; Z' x, K'^-1, E' z, P x.
+    Factor: E P (2 nx^2 n), from 28 states on P = L L' and E L instead (nx^3 / 3 + nx^2 n), its product with E' or with
+    itself, lower half (nx n (n + 1)), Cholesky with S (nu^3 / 3 + nu^2 nx) and the Schur complement, lower half
+    (nu nx (nx + 1)); n = nx + nu. Solve: P b, E (.), K^-1, Z y; Z' x, K'^-1, E' z, P x.
     """
     n = nx + nu
-    factor = 2 * nx**2 * n + nx * n * (n + 1) + nu**3 / 3 + nu**2 * nx + nu * nx * (nx + 1)
+    left = 2 * nx**2 * n if nx < 28 else nx**3 / 3 + nx**2 * n
+    factor = left + nx * n * (n + 1) + nu**3 / 3 + nu**2 * nx + nu * nx * (nx + 1)
     solve = 4 * nx**2 + 4 * nx * n + 2 * nu**2 + 4 * nu * nx
     return factor + solve
 

@@ -106,7 +106,7 @@ class Problem:
             _check_seconds("duration", self.duration)
         if isinstance(self.step, str):
             self._set_lengths(self.step, None)
-        elif isinstance(self.step, (Sequence, np.ndarray)):
+        elif isinstance(self.step, Sequence) or (isinstance(self.step, np.ndarray) and self.step.ndim > 0):
             given = list(self.step)
             for length in given:
                 _check_seconds("one of step", length)

@@ -199,8 +199,10 @@ def test_configurations_are_exported_too(built, tmp_path):
     run([GCC, folder / "check.o", folder / "turn.o", *objects, core / "build" / "libswing.a", "-o", folder / "check"])
     expected = python_numbers(solver, controller, words, rows)
     found = exported_numbers(folder / "check", folder, solver, words, rows)
-    for theirs, ours in zip(found[:3], expected[:3]):
-        np.testing.assert_array_equal(theirs, ours)
+    cold, warm, commands = zip(found[:3], expected[:3])
+    np.testing.assert_array_equal(*cold)
+    np.testing.assert_array_equal(*commands)
+    np.testing.assert_allclose(*warm, rtol=1e-12, atol=1e-13)  # Python's warm start is cut and joined on its way
 
 
 @pytest.mark.skipif(not CLANG, reason="needs clang++")

@@ -31,11 +31,11 @@ def test_least_time_without_any_other_cost(steps, end):
 
 
 def test_least_time_from_a_poor_guess():
-    """Ten steps have several minima, and IPOPT ends in another one: one of them is found."""
+    """Ten steps have several minima, and rounding decides between them: one is found, none worse than IPOPT's."""
     ocp, guess = brachistochrone(10, (1, 1, 1))
     solver = ocp.build()
-    solution = solver.solve(guess=guess)
-    assert solution.status == "solved" and solution.objective < 0.9
+    solution, theirs = solver.solve(guess=guess), ocp.build(backend="ipopt").solve(guess=guess)
+    assert solution.status == theirs.status == "solved" and solution.objective <= theirs.objective
     assert Judge(solver, seconds=600)(solution).false == ""
 
 

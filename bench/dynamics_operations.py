@@ -284,7 +284,7 @@ HANDS_WORDS = (
     "palm costs two products of rank 6, and saves 3 columns a joint. Hands of 24 dofs and 15 rows turn that "
     "round, on one arm; with two, what both arms bring goes through G1's 3 waist joints alone, too few to compose "
     "for (the paper's own remark in its Sec. V-D, where it is 3 joints or fewer). `mixed` (method 'pv-osim- "
-    "mixed') composes at a link where that saves operations, and is never above either."
+    "mixed') composes at a link where that saves operations."
 )
 
 

@@ -202,7 +202,7 @@ def test_configurations_are_exported_too(built, tmp_path):
     cold, warm, commands = zip(found[:3], expected[:3])
     np.testing.assert_array_equal(*cold)
     np.testing.assert_array_equal(*commands)
-    np.testing.assert_allclose(*warm, rtol=1e-12, atol=1e-13)  # Python's warm start is cut and joined on its way
+    np.testing.assert_allclose(*warm, rtol=1e-12, atol=1e-13)  # the last digit differs, from Python's
 
 
 @pytest.mark.skipif(not CLANG, reason="needs clang++")

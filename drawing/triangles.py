@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..dynamics.model import Shape
+    from ..dynamics.kinematic_tree import Shape
 
 AROUND, UP = 24, 12  # cuts of a round body along its equator and from pole to pole
 GREY = (0.7, 0.7, 0.7)

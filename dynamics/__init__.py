@@ -18,7 +18,8 @@ from .files.builder import ModelBuilder, random_tree
 from .files.mjcf import load_mjcf
 from .files.urdf import load_urdf
 from .free.passive import CarriedWeight, PassiveJoint, Point, Stretch, Tendon
-from .model import Frame, Model, Shape
+from .kinematic_tree import Frame, Shape
+from .model import Model
 from .proximal.elimination_order import elimination_order
 from .proximal.settings import Proximal, ProximalReport
 

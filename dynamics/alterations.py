@@ -18,7 +18,8 @@ from .constraints.constraint import Constraint
 from .free.tree_motion import transforms
 
 if TYPE_CHECKING:
-    from .model import Frame, Model
+    from .kinematic_tree import Frame
+    from .model import Model
 
 
 def with_payload(model: Model, link: str, mass: Given, centre: Given, inertia: Given | None) -> Model:

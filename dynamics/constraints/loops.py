@@ -24,7 +24,8 @@ from .constraint import HERE, Constraint
 from .ground import baumgarte, closes_loop, demands
 
 if TYPE_CHECKING:
-    from ..model import Frame, Model
+    from ..kinematic_tree import Frame
+    from ..model import Model
 
 
 class Part(NamedTuple):

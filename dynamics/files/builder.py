@@ -18,7 +18,8 @@ from ..algebra.spatial import Inertia, Transform, from_rpy, moments_text, placem
 from ..free.aba import aba
 from ..free.passive import Passive, Point, checked
 from ..joints.joints import Continuous, Floating, Joint, Planar, Prismatic, Revolute, Spherical
-from ..model import Frame, Model, Shape
+from ..kinematic_tree import Frame, Shape
+from ..model import Model
 
 if TYPE_CHECKING:
     from ..constraints.constraint import Constraint

@@ -20,7 +20,8 @@ from ...forks import no_fork
 from ...whole_file import is_file, path_of
 from ..algebra.spatial import placement
 from ..constraints.constraint import Constraint
-from ..model import Model, Shape
+from ..kinematic_tree import Shape
+from ..model import Model
 from .builder import ModelBuilder
 from .mjcf_passive import passive
 

@@ -12,7 +12,8 @@ import numpy as np
 from ...errors import ModelError
 from ...whole_file import path_of
 from ..algebra.spatial import placement
-from ..model import Model, Shape
+from ..kinematic_tree import Shape
+from ..model import Model
 from .builder import ModelBuilder
 from .urdf_elements import Element, named, robot_of
 

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import ModelError
 from ..algebra.arrays import Array, rows
 from ..algebra.spatial import Transform
-from ..model import Shape
+from ..kinematic_tree import Shape
 
 BLOCK = 17
 HALF_SPACE = 500.0  # m, half the size of the box that stands for a half-space

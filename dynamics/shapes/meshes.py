@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import ModelError
 
 if TYPE_CHECKING:
-    from ..model import Shape
+    from ..kinematic_tree import Shape
 
 SPACING = 0.01  # m, between points of a surface
 

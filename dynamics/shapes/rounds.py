@@ -19,7 +19,8 @@ from ..algebra.spatial import Transform
 from .block import checked_shape
 
 if TYPE_CHECKING:
-    from ..model import Model, Shape
+    from ..kinematic_tree import Shape
+    from ..model import Model
 
 
 @dataclass(frozen=True, eq=False)

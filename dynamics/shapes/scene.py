@@ -15,7 +15,7 @@ from ...errors import ModelError
 from ...whole_file import path_of
 from ..algebra.arrays import given_numbers
 from ..algebra.spatial import Transform, from_rpy, placement
-from ..model import Shape
+from ..kinematic_tree import Shape
 from .block import BLOCK, FAR_AWAY, HALF_SPACE, block, checked_shape
 
 MOST_NUMBERS = 10_000_000  # in a file; a few lines of YAML that refer to each other can stand for any number of them

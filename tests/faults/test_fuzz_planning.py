@@ -5,7 +5,7 @@ import pytest
 import trisweep as ts
 from support.junk import damaged, fuzz, picker
 from trisweep.dynamics.algebra.spatial import placement
-from trisweep.dynamics.model import Shape
+from trisweep.dynamics.kinematic_tree import Shape
 from trisweep.errors import TrisweepError
 from trisweep.problems.planning import planner
 

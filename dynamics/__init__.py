@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from ..errors import ModelError
 from ..late import fetched_late
 from .constraints.constraint import Constraint, point, weld
-from .files.builder import ModelBuilder, random_tree
+from .files.builder import ModelBuilder
 from .files.mjcf import load_mjcf
+from .files.random_tree import random_tree
 from .files.urdf import load_urdf
 from .free.passive import CarriedWeight, PassiveJoint, Point, Stretch, Tendon
 from .kinematic_tree import Frame, Shape

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from trisweep.dynamics import random_tree
-from trisweep.dynamics.files.builder import KINDS
+from trisweep.dynamics.files.link_values import KINDS
 from trisweep.dynamics.free.tree_motion import transforms
 from trisweep.dynamics.joints.tangent import increment, nudged
 

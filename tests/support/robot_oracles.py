@@ -4,7 +4,8 @@ from functools import cache
 
 import numpy as np
 import pinocchio as pin
-from trisweep.dynamics.files.builder import ModelBuilder, grow, random_tree
+from trisweep.dynamics.files.builder import ModelBuilder
+from trisweep.dynamics.files.random_tree import grow, random_tree
 from trisweep.problems.robot import robot, robot_file
 from trisweep.problems.twins.pinocchio_model import PinocchioBuilder, angular_first, mass_matrix
 

@@ -10,7 +10,7 @@ import pytest
 import trisweep as ts
 from support.robot_oracles import ROBOTS, ours, states, twin
 from trisweep.dynamics import ModelBuilder, ModelError, load_mjcf, load_urdf, random_tree
-from trisweep.dynamics.files.builder import align
+from trisweep.dynamics.files.link_values import align
 from trisweep.problems.robot import EXAMPLES, robot_file
 
 URDF = """

@@ -10,14 +10,14 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import solved
-from ..solve.kkt import Point
+from ..judge.residual import Point
 from ..stages.layout import Layout, dynamics_rows
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 
 if TYPE_CHECKING:
-    from ..solve.kkt import Conditions
+    from ..judge.conditions import Conditions
 
 
 AGAINST = 1e-4  # share of the largest multiplier with which a row takes part in a contradiction

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...cached import cached_property
-from ..solve.kkt import Measured, Point
+from ..judge.residual import Measured, Point
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.limit_vectors import LimitVectors
 

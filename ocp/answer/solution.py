@@ -18,7 +18,7 @@ import numpy as np
 
 from ...cached import cached_property
 from ...errors import ProblemError
-from ..solve.kkt import Measured, Point, Residual
+from ..judge.residual import Measured, Point, Residual
 from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors

@@ -18,8 +18,8 @@ from ...errors import ProblemError
 from ...floats import floats
 from ..answer.solution import Solution
 from ..answer.status import Status
+from ..judge.residual import Point, doubt
 from ..solve.backend import Request
-from ..solve.kkt import Point, doubt
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
 from ..stages.limit_vectors import LimitVectors

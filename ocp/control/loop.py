@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ...native import CompiledFunction, CoreObject, compile_function, core
-from ..solve.kkt import Point
+from ..judge.residual import Point
 from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
 from ..solve.warm_start import WarmStart, later_stages

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..answer.iteration import Iteration
 from ..answer.status import Status
-from ..solve.kkt import Point
+from ..judge.residual import Point
 from ..stages.layout import Layout
 
 STATUSES = tuple(Status)

@@ -28,8 +28,8 @@ from ..answer.solution import Solution
 from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..answer.without_solver import WithoutSolver
+from ..judge.residual import SLACK
 from ..solve.backend import Outcome, Request
-from ..solve.kkt import SLACK
 from ..solve.settings import Settings
 from ..stages.layout import Layout, PhaseLayout
 from .answers import STATUSES, Answers, shapes_of

@@ -11,8 +11,8 @@ import numpy as np
 from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
 from ..answer.status import Status
+from ..judge.residual import Measured, Point
 from ..stages.limit_vectors import LimitVectors
-from .kkt import Measured, Point
 from .settings import Settings
 
 Watcher = Callable[[Iteration], bool]  # sees every iteration; true asks for an end

@@ -14,12 +14,13 @@ import numpy as np
 from ...errors import ProblemError
 from ..answer.statistics import Statistics
 from ..answer.status import Status
+from ..judge.conditions import Conditions
+from ..judge.residual import Measured, Point
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request
-from .kkt import Conditions, Measured, Point
 from .settings import Settings
 
 STATUSES = {

@@ -14,6 +14,7 @@ from ...native import CompiledFunction, compile_function, core
 from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
 from ..answer.status import Status
+from ..judge.residual import Measured, Point, Residual, Sums, measured_at
 from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors, StatedLimits
@@ -21,7 +22,6 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.terms import Kind
 from .backend import Outcome, Request, Watcher
-from .kkt import Measured, Point, Residual, Sums, measured_at
 from .settings import BARRIERS, Settings
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from ..answer.iteration import Iteration
 from ..answer.report import LiveTable
 from ..answer.solution import Solution
 from ..answer.status import Status
+from ..judge.residual import Point, doubt
 from ..stages.layout import layout_of
 from ..stages.limit_vectors import StatedLimits
 from ..stages.transcription import Transcription, transcribe
@@ -29,12 +30,12 @@ from ..statement.problem import Problem
 from .backend import Outcome, Request, Watcher
 from .backends import BACKENDS
 from .inputs import Inputs
-from .kkt import Conditions, Point, doubt
 from .settings import Settings
 from .warm_start import WarmStart
 
 if TYPE_CHECKING:
     from ..control.controller import Controller
+    from ..judge.conditions import Conditions
     from ..many.solutions import Solutions
 
 OWN_FAULT = (
@@ -211,6 +212,8 @@ class Solver:
     @cached_property
     def plain_conditions(self) -> Conditions:
         """The KKT conditions by CasADi alone."""
+        from ..judge.conditions import Conditions
+
         return Conditions(self.transcription, self.layout)
 
     def solution(self, request: Request, outcome: Outcome) -> Solution:

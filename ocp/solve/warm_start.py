@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import ProblemError
+from ..judge.residual import Point
 from ..stages.layout import Layout, PhaseLayout
-from .kkt import Point
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from scoreboard.profile import profile
 from scoreboard.table import Board, by_problem, remarks, summary
 from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
-from trisweep.ocp.solve.kkt import Point
+from trisweep.ocp.judge.residual import Point
 from trisweep.ocp.statement.terms import Kind
 
 QUICK = (

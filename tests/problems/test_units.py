@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scoreboard.units import rescaled, rescaled_guess
 from suite import case
-from trisweep.ocp.solve.kkt import SLACK, Point
+from trisweep.ocp.judge.residual import SLACK, Point
 
 SCALES = (1e-6, 1e-3, 1e3, 1e6)
 PROBLEMS = ("beam", "crane", "double_integrator_time", "robbins", "vanderpol")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...solve.kkt import Measured, Point, Residual
+from ...judge.residual import Measured, Point, Residual
 from ...stages.layout import Layout
 from ...stages.limit_vectors import LimitVectors
 from ...statement.terms import CONSTRAINTS, Kind

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.ocp_problems import integrator_chain
 from trisweep.ocp import Problem, Settings
-from trisweep.ocp.solve.kkt import doubt
+from trisweep.ocp.judge.residual import doubt
 
 
 def one_step():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import trisweep as ts
 from trisweep.errors import ProblemError
-from trisweep.ocp.solve.kkt import doubt
+from trisweep.ocp.judge.residual import doubt
 
 PRICES = [ts.Soft(1.0), ts.Soft(0.3), ts.Soft(quadratic=10.0), ts.Soft(0.1, 5.0), ts.Soft(50.0, 1.0)]
 

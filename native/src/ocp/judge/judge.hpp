@@ -1,5 +1,5 @@
 // The KKT conditions of a problem at a point, computed again from the compiled functions, apart from the solver: in plain
-// vectors, in the units of the statement, by nothing that the solver chose. `ocp/solve/kkt.py` computes the same through CasADi alone.
+// vectors, in the units of the statement, by nothing that the solver chose. `ocp/judge` computes the same through CasADi alone.
 //
 //     minimise f(z)   with   l <= g(z) <= h : y   and   zl <= z <= zh : w        (vectors as in `Result`)
 //     stationarity    f'(z) + g'(z)' y + w = 0                 H = f'' + y g''

@@ -1,0 +1,75 @@
+"""The KKT residual relative to the sizes of the terms that are summed in each condition: the rule of
+native/src/ocp/judge/judge.hpp.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..stages.layout import Layout
+from ..stages.limit_vectors import LimitVectors
+from ..statement.terms import Kind
+from .residual import Point, Residual, Sums, beside_price, gap_to_limit, largest_of, outside
+
+LARGEST = 1e300  # of all numbers that are compared with others: beside what has outgrown it nothing is small
+SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
+
+
+class Sizes(NamedTuple):
+    """Of the terms that are summed: of rows, of rows where every variable is as large as anywhere, of slopes; C, and
+    the reach Z of each variable.
+    """
+
+    rows: np.ndarray
+    row_reaches: np.ndarray
+    slopes: np.ndarray
+    cost: float
+    reach: np.ndarray
+
+
+def relative_residual(
+    layout: Layout, fixed_z: np.ndarray, point: Point, limits: LimitVectors, sums: Sums, sizes: Sizes
+) -> Residual:
+    """Each condition's largest entry beside its own terms; fixed_z: places in z of what is given, which has none."""
+    g, y, w, reach = sums.rows, point.y, point.w, sizes.reach
+    error = outside(g, limits.y_lower, limits.y_upper)
+    error[limits.soft] = 0.0
+    loose = layout.kind(Kind.INEQUALITY)
+    allowed = np.full(len(g), np.inf)
+    pressing = (y != 0.0) & (error != 0.0)
+    allowed[pressing] = sizes.cost / np.abs(y[pressing])
+    size_g = np.maximum(sizes.rows, np.minimum(SMALL * sizes.row_reaches, allowed))
+    size_g[loose] = np.maximum(sizes.rows, sizes.row_reaches)[loose]
+    slope = np.abs(sums.slope + w)
+    slope[fixed_z] = 0.0
+    products = np.concatenate([
+        _pressing(g[loose], y[loose], limits.y_lower[loose], limits.y_upper[loose], size_g[loose], sizes.cost),
+        _pressing(point.z, w, limits.z_lower, limits.z_upper, reach, sizes.cost),
+    ])  # fmt: skip
+    excess, (above, below) = limits.excess(g), beside_price(g, y, limits)
+    price, soft = limits.price(excess), limits.soft - loose.start
+    left = np.minimum(below * excess / sizes.cost, excess / np.where(excess > 0, size_g[limits.soft], 1.0))
+    left = np.where(below * excess == 0, 0.0, np.minimum(left, below / np.where(price > 0, price, 1.0)))
+    products[soft] = np.maximum(products[soft], left)
+    slopes = np.concatenate(
+        [_share(slope, sizes.slopes), _share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
+    )
+    outside_z = outside(point.z, limits.z_lower, limits.z_upper)
+    return largest_of(layout, slopes, _share(error, size_g), _share(outside_z, reach), products)
+
+
+def _pressing(
+    value: np.ndarray, multiplier: np.ndarray, lower: np.ndarray, upper: np.ndarray, size: np.ndarray, cost: float
+) -> np.ndarray:
+    """The product of multiplier and gap, relative to the cost; a value right on its limit is complementary."""
+    gap, pressure = gap_to_limit(value, multiplier, lower, upper), np.abs(multiplier)
+    beside_cost = pressure * np.minimum(gap, size) / cost if not cost > LARGEST else np.full(len(gap), np.inf)
+    products = np.minimum(beside_cost, np.where(size > LARGEST, np.inf, gap / np.where(size > 0, size, np.inf)))
+    return np.where((pressure == 0) | (gap == 0), 0.0, products)
+
+
+def _share(error: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Nothing is off by nothing, whatever its size; what has outgrown all numbers excuses nothing."""
+    return np.where(error == 0.0, 0.0, np.where(size > LARGEST, np.inf, error / np.where(error == 0.0, 1.0, size)))

@@ -1,7 +1,9 @@
-// The kernels of `kernels.hpp` one by one, so that tests can hold each against NumPy at every level.
+// Matrix kernels one by one, so that tests can hold each against NumPy at every level.
 #include "bind.hpp"
 #include "kernels/arena.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/cholesky.hpp"
+#include "kernels/matrix_product.hpp"
+#include "kernels/matrix_vector.hpp"
 
 namespace trisweep {
 namespace {

@@ -13,7 +13,8 @@
 #pragma once
 
 #include "graph_memory.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/columns.hpp"
+#include "kernels/matrix_product.hpp"
 #include "kernels/transpose.hpp"
 
 namespace trisweep {

@@ -9,7 +9,7 @@
 
 #include "gauss.hpp"
 #include "graph.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/columns.hpp"
 #include "kernels/transpose.hpp"
 #include "saddle.hpp"
 

@@ -18,7 +18,10 @@
 #include <cmath>
 
 #include "kernels/arena.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/cholesky.hpp"
+#include "kernels/columns.hpp"
+#include "kernels/matrix_product.hpp"
+#include "kernels/matrix_vector.hpp"
 
 namespace trisweep {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "interior_point/program.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/columns.hpp"
 
 namespace trisweep {
 

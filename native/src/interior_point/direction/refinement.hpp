@@ -13,7 +13,7 @@
 #include <array>
 
 #include "interior_point/program.hpp"
-#include "kernels/kernels.hpp"
+#include "kernels/vector.hpp"
 
 namespace trisweep {
 

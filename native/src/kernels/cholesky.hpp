@@ -1,0 +1,160 @@
+// Cholesky by panels kept in registers; // matrices as `matrix_product.hpp` has them.
+#pragma once
+
+#include <cmath>
+
+#include "columns.hpp"
+
+namespace trisweep {
+
+// acc <- the NC columns of a panel from `rows` on, minus the product of the `depth` columns before them: A of these rows, B of
+// the panel's own.
+template <int MV, int NC>
+[[gnu::always_inline]] inline void load_panel_rows(vec (&acc)[NC][MV], int depth, const double* A, const double* B,
+                                                   std::ptrdiff_t ld, const double* rows) {
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) acc[j][t] = load(rows + j * ld + t * W);
+    for (int k = 0; k < depth; ++k, A += ld, B += ld) {
+        vec a[MV];
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) a[t] = load(A + t * W);
+#pragma GCC unroll 8
+        for (int j = 0; j < NC; ++j) {
+            const vec b = broadcast(B[j]);
+#pragma GCC unroll 8
+            for (int t = 0; t < MV; ++t) acc[j][t] -= a[t] * b;
+        }
+    }
+}
+
+// The panel's first MV vectors of rows, which hold its diagonal block: Cholesky, and the other rows times K'^-1, in
+// registers. Returns the column whose pivot is not above its threshold, or -1.
+template <int MV, int NC>
+[[gnu::always_inline]] inline int factor_panel_top(int depth, const double* A, std::ptrdiff_t ld, double* panel,
+                                                   double* inverse, const double* threshold) {
+    vec acc[NC][MV];
+    load_panel_rows<MV, NC>(acc, depth, A, A, ld, panel);
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j) {
+        const double pivot = acc[j][j / W][j % W];
+        if (!(pivot > threshold[j])) return j;
+        const double reciprocal = 1.0 / pivot;
+        vec scaled[MV];
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) scaled[t] = acc[j][t] * broadcast(reciprocal);
+#pragma GCC unroll 8
+        for (int k = j + 1; k < NC; ++k) {
+            const vec entry = broadcast(acc[j][k / W][k % W]);
+#pragma GCC unroll 8
+            for (int t = 0; t < MV; ++t) acc[k][t] -= scaled[t] * entry;
+        }
+        const double root = std::sqrt(pivot);  // nobody waits for it: the next pivot needs the reciprocal alone
+        inverse[j] = root * reciprocal;
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) store(panel + j * ld + t * W, scaled[t] * broadcast(root));
+    }
+    return -1;
+}
+
+// MV vectors of further rows of the panel times K'^-1, with the panel's triangle K.
+template <int MV, int NC>
+[[gnu::always_inline]] inline void solve_panel_rows(int depth, const double* A, const double* B, std::ptrdiff_t ld,
+                                                    const double* K, const double* inverse, double* rows) {
+    vec acc[NC][MV];
+    load_panel_rows<MV, NC>(acc, depth, A, B, ld, rows);
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j) {
+#pragma GCC unroll 8
+        for (int i = 0; i < j; ++i) {
+            const vec k = broadcast(K[j + i * ld]);
+#pragma GCC unroll 8
+            for (int t = 0; t < MV; ++t) acc[j][t] -= acc[i][t] * k;
+        }
+        const vec s = broadcast(inverse[j]);
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) {
+            acc[j][t] *= s;
+            store(rows + j * ld + t * W, acc[j][t]);
+        }
+    }
+}
+
+// One panel of NC columns after `depth` others, whose rows from the panel's first on are at A.
+template <int NC>
+inline int factor_panel(int rows, int depth, const double* A, double* panel, int ld, double* inverse,
+                        const double* threshold) {
+    constexpr int TOP = PAD / W, MOST = TILE_ROWS;
+    int left = rows / W - TOP, i = PAD, failed;
+    if (left > 0) {
+        failed = factor_panel_top<TOP + 1, NC>(depth, A, ld, panel, inverse, threshold);
+        i += W, --left;
+    } else {
+        failed = factor_panel_top<TOP, NC>(depth, A, ld, panel, inverse, threshold);
+    }
+    if (failed >= 0) return failed;
+    const auto solve = [&]<int MV>() {
+        solve_panel_rows<MV, NC>(depth, A + i, A, ld, panel, inverse, panel + i);
+        i += MV * W, left -= MV;
+    };
+    while (left > MOST + 1 || left == MOST) solve.template operator()<MOST>();
+    while (left >= 2) solve.template operator()<2>();
+    if (left == 1) solve.template operator()<1>();
+    return -1;
+}
+
+// Factor the first `columns` columns of the symmetric F (lower triangle): they become [K; Z] with F = [K; Z] [K; Z]',
+// the rows of Z from padded(columns) on. Any rows may follow; each is multiplied by K'^-1. With INVERSE the last
+// padded(columns) of the rows are made an identity first, so that they become K'^-1 itself. `inverse` takes the inverse
+// diagonal of K. Returns the column whose pivot is not above its threshold, or -1.
+template <bool INVERSE = false>
+inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, const double* threshold) {
+    static_assert(PAD == 4 || PAD == 8);
+    const int given = INVERSE ? rows - padded(columns) : rows;
+    for (int j = 0; j < columns; j += PAD) {
+        if constexpr (INVERSE) {  // the identity's rows from here on have nothing in the panels before
+            for (int i = j; i < columns && i < j + PAD; ++i) {
+                fill_zero(padded(columns), F + given + std::ptrdiff_t(i) * ld);
+                F[given + i + std::ptrdiff_t(i) * ld] = 1.0;
+            }
+            rows = given + j + PAD;
+        }
+        double* panel = F + j + std::ptrdiff_t(j) * ld;
+        const int width = columns - j < PAD ? columns - j : PAD;
+        const auto factor = [&]<int NC>() {
+            return factor_panel<NC>(rows - j, j, F + j, panel, ld, inverse + j, threshold + j);
+        };
+        int failed;
+        switch (width) {
+            case 1:
+                failed = factor.template operator()<1>();
+                break;
+            case 2:
+                failed = factor.template operator()<2>();
+                break;
+            case 3:
+                failed = factor.template operator()<3>();
+                break;
+            case 4:
+                failed = factor.template operator()<4>();
+                break;
+            case 5:
+                failed = factor.template operator()<5>();
+                break;
+            case 6:
+                failed = factor.template operator()<6>();
+                break;
+            case 7:
+                failed = factor.template operator()<7>();
+                break;
+            default:
+                failed = factor.template operator()<8>();
+                break;
+        }
+        if (failed >= 0) return j + failed;
+    }
+    return -1;
+}
+
+}  // namespace trisweep

@@ -1,0 +1,118 @@
+// Products of small dense matrices on padded, aligned, column-major memory.
+//
+// A matrix is a pointer and the distance `ld` between its columns, a multiple of PAD. Row counts are padded ones:
+// the kernels read and write the padding, which is zero on entry and stays zero. Column counts are exact.
+#pragma once
+
+#include "vector.hpp"
+
+namespace trisweep {
+
+// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
+[[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
+                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    const std::ptrdiff_t next = TRANSPOSED ? 1 : ldb, down = TRANSPOSED ? ldb : 1;
+    vec acc[NC][MV];
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
+    for (int k = 0; k < depth; ++k, A += lda, B += down) {
+        vec a[MV];
+#pragma GCC unroll 8
+        for (int i = 0; i < MV; ++i) a[i] = load(A + i * W);
+#pragma GCC unroll 8
+        for (int j = 0; j < NC; ++j) {
+            const vec b = broadcast(B[j * next]);
+#pragma GCC unroll 8
+            for (int i = 0; i < MV; ++i) acc[j][i] += a[i] * b;
+        }
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int i = 0; i < MV; ++i) {
+            const vec term = SIGN > 0 ? acc[j][i] : -acc[j][i];
+            store(D + j * ldd + i * W, C ? load(C + j * ldc + i * W) + term : term);
+        }
+}
+
+// The same as a function of its own: where registers are many, compilers keep the tile in them only if nothing is around it.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
+[[gnu::noinline]] inline void product_tile_apart(int depth, const double* A, std::ptrdiff_t lda, const double* B,
+                                                 std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
+template <int NC, bool TRANSPOSED, int SIGN>
+inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
+                            const double* C, int ldc, double* D, int ldd) {
+    int i = first, left = (rows - first) / W;
+    const auto tile = [&]<int MV>() {
+        constexpr auto compute =
+            W == 8 ? product_tile_apart<MV, NC, TRANSPOSED, SIGN> : product_tile<MV, NC, TRANSPOSED, SIGN>;
+        compute(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
+        i += MV * W;
+        left -= MV;
+    };
+    while (left > TILE_ROWS + 1 || left == TILE_ROWS) tile.template operator()<TILE_ROWS>();
+    while (left >= 2) tile.template operator()<2>();
+    if (left == 1) tile.template operator()<1>();
+}
+
+// D = C + SIGN A B (C may be null, or D itself), all of it or, with LOWER, its lower triangle and the tiles it touches.
+template <bool LOWER, bool TRANSPOSED, int SIGN>
+inline void product(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
+                    const double* C, int ldc, double* D, int ldd) {
+    const auto block = [&]<int NC>(int j) {
+        const int first = LOWER ? j / W * W : 0;
+        product_columns<NC, TRANSPOSED, SIGN>(
+            first, rows, depth, A, lda, B + (TRANSPOSED ? j : std::ptrdiff_t(j) * ldb), ldb,
+            C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd);
+        return j + NC;
+    };
+    int j = 0;
+    while (j + TILE_COLUMNS <= columns) j = block.template operator()<TILE_COLUMNS>(j);
+    if constexpr (TILE_COLUMNS > 4)
+        if (columns - j >= 4) j = block.template operator()<4>(j);
+    switch (columns - j) {
+        case 3:
+            block.template operator()<3>(j);
+            break;
+        case 2:
+            block.template operator()<2>(j);
+            break;
+        case 1:
+            block.template operator()<1>(j);
+            break;
+        default:
+            break;
+    }
+}
+
+// D = C + SIGN A B'
+template <bool LOWER, int SIGN>
+inline void product_nt(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
+                       const double* C, int ldc, double* D, int ldd) {
+    product<LOWER, true, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
+// D = C + SIGN A B
+template <int SIGN>
+inline void product_nn(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
+                       const double* C, int ldc, double* D, int ldd) {
+    product<false, false, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
+// D = A L with a lower triangle L, whose diagonal blocks of TILE_COLUMNS have zeros above the diagonal.
+inline void product_triangle(int rows, int size, const double* A, int lda, const double* L, int ldl, double* D,
+                             int ldd) {
+    for (int j = 0; j < size; j += TILE_COLUMNS) {
+        const int columns = size - j < TILE_COLUMNS ? size - j : TILE_COLUMNS;
+        product_nn<1>(rows, columns, size - j, A + std::ptrdiff_t(j) * lda, lda, L + j + std::ptrdiff_t(j) * ldl, ldl,
+                      nullptr, 0, D + std::ptrdiff_t(j) * ldd, ldd);
+    }
+}
+
+}  // namespace trisweep

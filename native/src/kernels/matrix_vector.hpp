@@ -1,0 +1,104 @@
+// Products of a matrix and a vector; // matrices as `matrix_product.hpp` has them.
+#pragma once
+
+#include "vector.hpp"
+
+namespace trisweep {
+
+// MV vectors of y += SIGN A x. Even and odd columns have sums of their own, which halves the chain of dependent additions. A
+// function of its own, as are its like: what small matrices cost is registers saved on the way in.
+template <int MV, int SIGN>
+[[gnu::noinline]] inline void multiply_add_rows(int columns, const double* A, std::ptrdiff_t ld, const double* x,
+                                                double* y) {
+    vec even[MV], odd[MV];
+#pragma GCC unroll 8
+    for (int t = 0; t < MV; ++t) even[t] = load(y + t * W), odd[t] = vec{};
+    for (; columns >= 2; columns -= 2, A += 2 * ld, x += 2) {
+        const vec s0 = broadcast(SIGN > 0 ? x[0] : -x[0]), s1 = broadcast(SIGN > 0 ? x[1] : -x[1]);
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) {
+            even[t] += load(A + t * W) * s0;
+            odd[t] += load(A + ld + t * W) * s1;
+        }
+    }
+    if (columns > 0) {
+        const vec s0 = broadcast(SIGN > 0 ? x[0] : -x[0]);
+#pragma GCC unroll 8
+        for (int t = 0; t < MV; ++t) even[t] += load(A + t * W) * s0;
+    }
+#pragma GCC unroll 8
+    for (int t = 0; t < MV; ++t) store(y + t * W, even[t] + odd[t]);
+}
+
+// y += SIGN A x
+template <int SIGN = 1>
+inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
+    for (; rows > 6 * W; rows -= 6 * W, A += 6 * W, y += 6 * W) multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
+    switch (rows / W) {
+        case 6:
+            return multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
+        case 5:
+            return multiply_add_rows<5, SIGN>(columns, A, ld, x, y);
+        case 4:
+            return multiply_add_rows<4, SIGN>(columns, A, ld, x, y);
+        case 3:
+            return multiply_add_rows<3, SIGN>(columns, A, ld, x, y);
+        case 2:
+            return multiply_add_rows<2, SIGN>(columns, A, ld, x, y);
+        case 1:
+            return multiply_add_rows<1, SIGN>(columns, A, ld, x, y);
+        default:
+            return;
+    }
+}
+
+// NC entries of y += SIGN A' x
+template <int NC, int SIGN>
+[[gnu::noinline]] inline void transposed_multiply_add_columns(int rows, const double* A, std::ptrdiff_t ld,
+                                                              const double* x, double* y) {
+    vec acc[4] = {};
+    for (; rows > 0; rows -= W, A += W, x += W) {
+        const vec v = load(x);
+#pragma GCC unroll 8
+        for (int t = 0; t < NC; ++t) acc[t] += load(A + t * ld) * v;
+    }
+    const quad sum = sums(acc[0], acc[1], acc[2], acc[3]), total = SIGN > 0 ? sum : -sum;
+    if constexpr (NC == 4) {
+        loose_quad* to = reinterpret_cast<loose_quad*>(y);
+        *to = *to + total;
+    } else {
+#pragma GCC unroll 8
+        for (int t = 0; t < NC; ++t) y[t] += total[t];
+    }
+}
+
+// y += SIGN A' x
+template <int SIGN = 1>
+inline void transposed_multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
+    for (; columns > 4; columns -= 4, A += 4 * std::ptrdiff_t(ld), y += 4)
+        transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
+    switch (columns) {
+        case 4:
+            return transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
+        case 3:
+            return transposed_multiply_add_columns<3, SIGN>(rows, A, ld, x, y);
+        case 2:
+            return transposed_multiply_add_columns<2, SIGN>(rows, A, ld, x, y);
+        case 1:
+            return transposed_multiply_add_columns<1, SIGN>(rows, A, ld, x, y);
+        default:
+            return;
+    }
+}
+
+// y += A x for a symmetric A of which the lower triangle is given, with zeros above it.
+inline void symmetric_multiply_add(int size, const double* A, int ld, const double* x, double* y) {
+    for (int j = 0; j < size; j += PAD) {
+        const double* block = A + j + std::ptrdiff_t(j) * ld;
+        multiply_add(size - j, PAD, block, ld, x + j, y + j);
+        transposed_multiply_add(size - j, PAD, block, ld, x + j, y + j);
+        for (int i = 0; i < PAD; ++i) y[j + i] -= block[i + std::ptrdiff_t(i) * ld] * x[j + i];
+    }
+}
+
+}  // namespace trisweep

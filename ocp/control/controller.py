@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import floats
 from ..answer.solution import Solution
 from ..answer.status import Status
@@ -97,7 +97,7 @@ class Controller:
         if isinstance(barrier, bool) or not isinstance(barrier, (int, float)) or not 0 < barrier <= 0.1:
             raise ProblemError(f"controller: barrier is {barrier!r}, expected a number above 0 and at most 0.1")
         if not isinstance(shift, bool):
-            raise ProblemError(f"controller: shift is {repr(shift)[:60]}, expected True or False")
+            raise ProblemError(f"controller: shift is {said(shift)}, expected True or False")
         self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), shift, guess
         self.history = History()
         self._parts = loop_parts(solver, self._settings.seconds, self._settings.iterations, self.barrier, shift)
@@ -166,7 +166,7 @@ class Controller:
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
         if not isinstance(start, Mapping) or not all(isinstance(name, str) for name in start):
-            raise ProblemError(f"controller: start is {repr(start)[:60]}, expected the measured states by name")
+            raise ProblemError(f"controller: start is {said(start)}, expected the measured states by name")
         self.prepare(**parameters)
         return self.feedback(**start)
 
@@ -273,4 +273,4 @@ def _numbers(name: str, value: ArrayLike) -> np.ndarray:
     try:
         return floats(value)
     except TypeError:
-        raise ProblemError(f"controller: '{name}' is {repr(value)[:60]}, expected numbers") from None
+        raise ProblemError(f"controller: '{name}' is {said(value)}, expected numbers") from None

@@ -47,3 +47,25 @@ def own_limits(problem: Problem, where: str, size: int, lower: Any, upper: Any) 
                                    "constrain the difference instead")  # fmt: skip
             problem.expression(f"{where}: {side}", value)
     return checked_limits(where, size, lower, upper)
+
+
+def add_dynamics(problem: Problem, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
+    """The states' derivatives, or their values at the next stage, by their names."""
+    if problem.dynamics and discrete != problem.discrete:
+        raise ProblemError(f"{verb}: the dynamics are said by {'next' if problem.discrete else 'derivative'} already")
+    problem.discrete = discrete
+    states = {v.name: v for v in problem.states}
+    for name, value in given.items():
+        if name not in states:
+            raise ProblemError(f"{verb}: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
+        if name in problem.dynamics:
+            raise ProblemError(f"{verb}: state '{name}' has dynamics already")
+        expression = problem.expression(f"{verb} of {name}", value)
+        size = states[name].entries if discrete else states[name].size
+        if expression.numel() != size:
+            raise ProblemError(
+                f"{verb}: '{name}' has {size} entries, but its {verb} has {expression.numel()}"
+                if size == states[name].entries
+                else f"{verb}: '{name}' is a configuration, expected a velocity ({size},), not {expression.numel()}"
+            )
+        problem.dynamics[name] = expression

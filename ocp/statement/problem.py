@@ -26,10 +26,10 @@ from numpy.typing import ArrayLike
 from ...adjoint import ImplicitNode, keep
 from ...errors import ProblemError
 from .constraints import constraint_terms
-from .expressions import own_expression, own_limits
+from .expressions import add_dynamics, own_expression, own_limits
+from .horizon import check_steps, free_duration, step_lengths, time_step
 from .integrators import METHODS
-from .limits import constant_limits, coordinate_limits
-from .manifold import Manifold
+from .limits import coordinate_limits
 from .named_stages import Stages, stages_of
 from .soft import Soft
 from .terms import Kind, Link, Term, term
@@ -39,19 +39,17 @@ from .variables import (
     Parameter,
     State,
     Variable,
+    check_name,
     checked_names,
-    is_seconds,
+    checked_size,
     new_state,
+    stated_manifold,
 )
 
 if TYPE_CHECKING:
     from ...dynamics import Cloud, Model, Scene
     from ..solve.solver import Solver
     from .space.avoid import Avoidance
-
-MOST_STEPS, MOST_ENTRIES = 10**7, 10**6
-# What `Solver.solve` is told beside parameters: these can have no such name.
-WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
 
 
 @dataclass(eq=False)
@@ -83,11 +81,7 @@ class Problem:
     built: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.steps, (int, np.integer)) and not isinstance(self.steps, bool)
-        if not whole or not 1 <= self.steps <= MOST_STEPS:
-            raise ProblemError(
-                f"Problem: steps is {_said(self.steps)}, expected a whole number of at least 1, at most {MOST_STEPS}"
-            )
+        check_steps(self.steps)
         if not isinstance(self.integrator, str) or self.integrator not in METHODS:
             raise ProblemError(
                 f"Problem: integrator is {self.integrator!r}, expected one of {', '.join(map(repr, METHODS))}"
@@ -96,31 +90,11 @@ class Problem:
             raise ProblemError(f"Problem: name is {self.name!r}, expected some words")
         if self.step is not None and self.duration is not None:
             raise ProblemError("Problem: step and duration are both given, expected one of them")
-        if isinstance(self.duration, Free):
-            free = self.duration
-            if not 0 < free.lower <= free.guess <= free.upper:
-                raise ProblemError(f"Problem: duration is {free}, expected 0 < lower <= guess <= upper")
-            limits = constant_limits(np.array([float(free.lower)]), np.array([float(free.upper)]))
-            self.free_duration = new_state("duration", Manifold(1), limits)
-        else:
-            _check_seconds("duration", self.duration)
-        if isinstance(self.step, str):
-            self._set_lengths(self.step, None)
-        elif isinstance(self.step, Sequence) or (isinstance(self.step, np.ndarray) and self.step.ndim > 0):
-            given = list(self.step)
-            for length in given:
-                _check_seconds("one of step", length)
-            if len(given) != self.steps:
-                raise ProblemError(f"Problem: step has {len(given)} lengths, expected {self.steps}, one a step")
-            self._set_lengths("step", np.array([*given, given[-1]], dtype=float)[:, None])
-        else:
-            _check_seconds("step", self.step)
-
-    def _set_lengths(self, name: str, default: np.ndarray | None) -> None:
-        """Of the steps, by a parameter."""
-        self._check_name("parameter", name)
-        self.lengths = Parameter(name, ca.SX.sym(name), True, True, default)
-        self.parameters.append(self.lengths)
+        self.free_duration = free_duration(self.duration)
+        self.lengths = step_lengths(self.step, self.steps)
+        if self.lengths is not None:
+            self._check_name("parameter", self.lengths.name)
+            self.parameters.append(self.lengths)
 
     def __str__(self) -> str:
         from .summary import summary
@@ -149,7 +123,7 @@ class Problem:
         soft: the price of what is beyond the limits, as in `constrain`, where they are "soft limits of ...".
         """
         self._check_name("state", name)
-        manifold = self._manifold(name, size, on)
+        manifold = stated_manifold(name, size, on)
         if soft is not None and manifold.units:
             raise ProblemError(f"state '{name}': soft is given, but it has turns, expected hard limits or constrain")
         hard = (lower, upper) if soft is None else (None, None)
@@ -174,7 +148,7 @@ class Problem:
         names: what messages call its entries. soft: as of a state.
         """
         self._check_name("control", name)
-        size = _checked_size("control", name, size)
+        size = checked_size("control", name, size)
         hard = (lower, upper) if soft is None else (None, None)
         limits = own_limits(self, f"control '{name}'", size, *hard)
         called = checked_names(f"control '{name}'", names, size)
@@ -184,7 +158,7 @@ class Problem:
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
         """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
         self._check_name("parameter", name)
-        self.parameters.append(Parameter(name, ca.SX.sym(name, _checked_size("parameter", name, size)), per_stage))
+        self.parameters.append(Parameter(name, ca.SX.sym(name, checked_size("parameter", name, size)), per_stage))
         return self.parameters[-1].symbol
 
     def start(self, *names: str) -> None:
@@ -211,28 +185,19 @@ class Problem:
     @property
     def time_step(self) -> ca.SX | float:
         """The length of a step, in s; an expression where the duration is free, or steps differ."""
-        if self.lengths is not None:
-            return self.lengths.symbol
-        if self.free_duration is not None:
-            return self.free_duration.symbol / self.steps
-        if self.duration is not None and not isinstance(self.duration, Free):
-            return self.duration / self.steps
-        if self.step is None:
-            raise ProblemError(
-                "Problem: neither step nor duration is given, but the dynamics need the length of a step"
-            )
-        assert isinstance(self.step, (int, float, np.integer, np.floating))  # others have lengths
-        return float(self.step)
+        return time_step(self)
 
     # --- dynamics
 
     def derivative(self, **rates: ca.SX) -> None:
         """The time derivatives of states, by their names: q' = v is `derivative(q=v)`."""
-        self._set_dynamics("derivative", rates, discrete=False)
+        self._check_open("derivative")
+        add_dynamics(self, "derivative", rates, discrete=False)
 
     def next(self, **values: ca.SX) -> None:
         """The states' values at the next stage, by their names."""
-        self._set_dynamics("next", values, discrete=True)
+        self._check_open("next")
+        add_dynamics(self, "next", values, discrete=True)
 
     def then(self, phase: Problem, choose: Sequence[str] = (), **entry: ca.SX) -> Problem:
         """Let another phase follow the last stage of this one, and return it.
@@ -367,53 +332,13 @@ class Problem:
 
     # --- checks
 
-    def _manifold(self, name: str, size: int | None, on: Model | None) -> Manifold:
-        if on is None:
-            return Manifold(_checked_size("state", name, 1 if size is None else size))
-        parts = [getattr(on, part, None) for part in ("nq", "q_units", "integrate")]
-        if any(part is None for part in parts):
-            raise ProblemError(
-                f"state '{name}': on is a {type(on).__name__}, expected a robot, such as robot('iiwa14')"
-            )
-        if size is not None and not (isinstance(size, (int, np.integer)) and size == on.nq):
-            raise ProblemError(
-                f"state '{name}': size is {size!r}, but a configuration of this robot has {on.nq} entries"
-            )
-        return Manifold(on.nq, on.q_units)
-
     def _check_open(self, verb: str) -> None:
         if self.built:
             raise ProblemError(f"{verb}: '{self.name}' is built, and its solver would not know; say it before build()")
 
     def _check_name(self, kind: str, name: str) -> None:
         self._check_open(kind)
-        if not isinstance(name, str) or not name.isidentifier():
-            raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
-        if kind == "parameter" and name in WORDS_OF_SOLVE:
-            raise ProblemError(f"parameter '{name}': this is a word of solve(...), expected another name")
-        if any(v.name == name for v in self._all()):
-            raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
-
-    def _set_dynamics(self, verb: str, given: dict[str, ca.SX], discrete: bool) -> None:
-        self._check_open(verb)
-        if self.dynamics and discrete != self.discrete:
-            raise ProblemError(f"{verb}: the dynamics are said by {'next' if self.discrete else 'derivative'} already")
-        self.discrete = discrete
-        states = {v.name: v for v in self.states}
-        for name, value in given.items():
-            if name not in states:
-                raise ProblemError(f"{verb}: there is no state '{name}'; the states are {', '.join(states) or 'none'}")
-            if name in self.dynamics:
-                raise ProblemError(f"{verb}: state '{name}' has dynamics already")
-            expression = self.expression(f"{verb} of {name}", value)
-            size = states[name].entries if discrete else states[name].size
-            if expression.numel() != size:
-                raise ProblemError(
-                    f"{verb}: '{name}' has {size} entries, but its {verb} has {expression.numel()}"
-                    if size == states[name].entries
-                    else f"{verb}: '{name}' is a configuration, expected a velocity ({size},), not {expression.numel()}"
-                )
-            self.dynamics[name] = expression
+        check_name(kind, name, self._all())
 
     def expression(self, name: str, value: Any) -> ca.SX:
         """A column whose symbols are all this problem's; the nodes under it are kept."""
@@ -423,20 +348,3 @@ class Problem:
 
     def _all(self) -> list[Variable]:
         return [*self.carried, *self.controls, *self.parameters]
-
-
-def _said(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "..."
-
-
-def _check_seconds(name: str, value: object) -> None:
-    if value is not None and not is_seconds(value):
-        raise ProblemError(f"Problem: {name} is {_said(value)}, expected a positive number of seconds")
-
-
-def _checked_size(kind: str, name: str, size: int) -> int:
-    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-    if not whole or not 1 <= size <= MOST_ENTRIES:
-        raise ProblemError(f"{kind} '{name}': size is {_said(size)}, expected a whole number of at least 1")
-    return int(size)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import floats
 
 
@@ -39,13 +39,13 @@ def checked_price(where: str, size: int, soft: Any) -> Price:
         try:
             numbers = floats(value)
         except TypeError:
-            raise ProblemError(f"{where}: soft has a {name} price {repr(value)[:60]}, expected a number") from None
+            raise ProblemError(f"{where}: soft has a {name} price {said(value)}, expected a number") from None
         if numbers.shape not in ((), (1,), (size,)):
             raise ProblemError(
                 f"{where}: soft has {name} prices of shape {numbers.shape}, expected a number or {size} of them"
             )
         if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
-            raise ProblemError(f"{where}: soft has a {name} price of {repr(value)[:60]}, expected 0 or more, finite")
+            raise ProblemError(f"{where}: soft has a {name} price of {said(value)}, expected 0 or more, finite")
         parts.append(np.broadcast_to(numbers, (size,)).copy())
     if not ((parts[0] > 0) | (parts[1] > 0)).all():
         raise ProblemError(f"{where}: soft has no price for a row, expected a linear or a quadratic one above 0")

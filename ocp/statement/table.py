@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import solved, steplike
 from ...cached import cached_property
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import floats
 from ...native import lookup
 
@@ -244,7 +244,7 @@ def _numbers(what: str, given: ArrayLike) -> np.ndarray:
     try:
         array = floats(given)
     except TypeError:
-        raise ProblemError(f"table: {what} is {repr(given)[:60]}, expected numbers") from None
+        raise ProblemError(f"table: {what} is {said(given)}, expected numbers") from None
     if not np.isfinite(array).all():
         raise ProblemError(f"table: {what} has an entry that is not finite")
     return array

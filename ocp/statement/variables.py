@@ -10,13 +10,16 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import nodes_of
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from .limits import Limits
 from .manifold import Manifold
 
 if TYPE_CHECKING:
     from ...dynamics import Model
 
+MOST_ENTRIES = 10**6
+# What `Solver.solve` is told beside parameters: these can have no such name.
+WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
 COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
 
 
@@ -32,7 +35,7 @@ class Free:
         for name in ("guess", "lower", "upper"):
             value = getattr(self, name)
             if not is_seconds(value) and not (name == "upper" and isinstance(value, float) and value == np.inf):
-                raise ProblemError(f"Free: {name} is {repr(value)[:60]}, expected a positive number of seconds")
+                raise ProblemError(f"Free: {name} is {said(value)}, expected a positive number of seconds")
 
 
 def is_seconds(value: object) -> bool:
@@ -116,13 +119,43 @@ def new_state(
     return State(name, symbol, manifold, value, anchor, limits, on, names)
 
 
+def check_name(kind: str, name: str, taken: Sequence[Variable]) -> None:
+    """Of a new variable of a kind, beside those there are."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
+    if kind == "parameter" and name in WORDS_OF_SOLVE:
+        raise ProblemError(f"parameter '{name}': this is a word of solve(...), expected another name")
+    if any(v.name == name for v in taken):
+        raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
+
+
+def checked_size(kind: str, name: str, size: int) -> int:
+    """The number of entries of a variable."""
+    whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+    if not whole or not 1 <= size <= MOST_ENTRIES:
+        raise ProblemError(f"{kind} '{name}': size is {said(size)}, expected a whole number of at least 1")
+    return int(size)
+
+
+def stated_manifold(name: str, size: int | None, on: Model | None) -> Manifold:
+    """Where a state lives: among numbers, or on the configurations of a robot."""
+    if on is None:
+        return Manifold(checked_size("state", name, 1 if size is None else size))
+    parts = [getattr(on, part, None) for part in ("nq", "q_units", "integrate")]
+    if any(part is None for part in parts):
+        raise ProblemError(f"state '{name}': on is a {type(on).__name__}, expected a robot, such as robot('iiwa14')")
+    if size is not None and not (isinstance(size, (int, np.integer)) and size == on.nq):
+        raise ProblemError(f"state '{name}': size is {size!r}, but a configuration of this robot has {on.nq} entries")
+    return Manifold(on.nq, on.q_units)
+
+
 def checked_names(what: str, names: Sequence[str] | None, size: int) -> tuple[str, ...]:
     """The user's names of entries; none where there are none."""
     if names is None:
         return ()
     found = () if isinstance(names, str) else tuple(names)
     if len(found) != size or not all(isinstance(name, str) for name in found):
-        raise ProblemError(f"{what}: names is {repr(names)[:60]}, expected {size} texts")
+        raise ProblemError(f"{what}: names is {said(names)}, expected {size} texts")
     return found
 
 

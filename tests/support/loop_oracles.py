@@ -2,6 +2,7 @@
 
 import numpy as np
 import pinocchio as pin
+from trisweep.dynamics.algebra.spatial import from_rpy
 from trisweep.problems.twins.pinocchio_model import angular_first, mass_matrix
 
 
@@ -127,3 +128,13 @@ def least_forces(other, data, q, v, tau, constraints, cutoff=1e-10):
     force = np.linalg.pinv(G, rcond=cutoff, hermitian=True) @ (k - J @ free) if len(k) else np.zeros(0)
     a = free + MJ @ force
     return a, force, k - J @ a
+
+
+def stacked(forces):
+    """Of all constraints, one vector."""
+    return np.concatenate(forces, axis=-1)
+
+
+def pose(rng):
+    """A generic one."""
+    return from_rpy(rng.uniform(-1, 1, 3)), rng.uniform(-0.3, 0.3, 3)

@@ -118,3 +118,25 @@ def not_finite(where, what):
         "corridor", ca.vertcat(v, x + (bad if where == "corridor" else 0)), lower=-9, upper=9, at=slice(7, 10)
     )
     return ocp
+
+
+def contradiction():
+    """Two ends in two places."""
+    ocp, x, _ = rest_to_rest()
+    ocp.constrain("finish elsewhere", x[0], equals=2, at="end")
+    return ocp
+
+
+def limited_pendulum(torque_limit=12.0, speed_limit=4.0, steps=20):
+    """A swing-up with limits of variables, an inequality on the steps, a constraint with an equal and a loose row."""
+    ocp = Problem(steps=steps, step=0.1)
+    angle, rate = ocp.state("angle"), ocp.state("rate", lower=-speed_limit, upper=speed_limit)
+    torque = ocp.control("torque", lower=-torque_limit, upper=torque_limit)
+    begin = ocp.parameter("begin", 2)
+    ocp.derivative(angle=rate, rate=torque - 9.81 * ca.sin(angle))
+    ocp.minimize(1e-2 * torque**2 + 1e-3 * rate**2)
+    ocp.minimize(rate**2, at="end", name="slow at the end")
+    ocp.constrain("start", ca.vertcat(angle, rate), equals=begin, at="start")
+    ocp.constrain("power", torque * rate, upper=15)
+    ocp.constrain("finish", ca.vertcat(rate, angle), lower=[-0.5, np.pi], upper=[0.5, np.pi], at="end")
+    return ocp

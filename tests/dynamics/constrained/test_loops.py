@@ -6,25 +6,18 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
-from support.loop_oracles import least_forces, pinocchio_constraint
+from support.loop_oracles import pinocchio_constraint, pose, stacked
 from support.robot_oracles import ours, relative, states, twin
 from trisweep.dynamics import Constraint, ModelBuilder, ModelError, Proximal, load_mjcf, point, weld
-from trisweep.dynamics.algebra.spatial import from_rpy, placement
 from trisweep.dynamics.constraints.ground import LOOP_METHODS, SOFT_LOOPS
 from trisweep.dynamics.delassus.choice import DELASSUS, WITH_LOOPS
-from trisweep.dynamics.methods import FORWARD, PROXIMAL
+from trisweep.dynamics.methods import FORWARD
 from trisweep.problems.mechanisms import MECHANISMS, four_bar
 from trisweep.problems.twins.pinocchio_twin import pinocchio_twin
 
 STATES = 50
 SMALL = ("four-bar welded", "hand and cube", "legs", "chain of loops")
 TREE_METHODS = [method for method in FORWARD if method not in (*LOOP_METHODS, SOFT_LOOPS)]
-FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
-SOLES = ("leg_left_6_link", "leg_right_6_link")
-
-
-def stacked(forces):
-    return np.concatenate(forces, axis=-1)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -108,10 +101,6 @@ def test_loops_on_random_trees_are_pinocchios(method, seed):
         assert relative(model.forward_dynamics(*state, constraints, method)[0], expected) < 1e-8
 
 
-def pose(rng):
-    return from_rpy(rng.uniform(-1, 1, 3)), rng.uniform(-0.3, 0.3, 3)
-
-
 @pytest.mark.parametrize("name", ["hand and cube", "chain of loops", "worst case"])
 def test_lcaba_is_pinocchios(name):
     mechanism = MECHANISMS[name]()
@@ -126,29 +115,6 @@ def test_lcaba_is_pinocchios(name):
         found = pin.lcaba(oracle.model, data, *state, contacts, datas, pin.ProximalSettings(1e-14, 1e-4, 60))
         a, _ = mechanism.model.forward_dynamics(*state, mechanism.constraints, "lcaba")
         assert relative(a, found) < 1e-8
-
-
-GROUND = {
-    "iiwa tip": ("iiwa14", [weld("iiwa_flange", (0.02, -0.01, 0.05), (0.3, -0.2, 0.1), acceleration=0.5)]),
-    "go1 feet": ("go1", [point(foot) for foot in FEET]),
-    "talos feet": ("talos", [weld(sole) for sole in SOLES]),
-    "go1 feet said twice": ("go1", [point(foot) for foot in FEET + FEET[:2]]),
-    "go1 feet contradicted": ("go1", [*(point(foot) for foot in FEET), point(FEET[0], acceleration=1.0)]),
-}
-
-
-@pytest.mark.parametrize("case", GROUND)
-@pytest.mark.parametrize("method", PROXIMAL)
-def test_every_proximal_method_takes_constraints_against_the_ground(case, method):
-    robot, constraints = GROUND[case]
-    model, other = ours(robot), twin(robot)
-    data = other.createData()
-    for state in zip(*states(model, 3, seed=7)):
-        a, forces, report = model.proximal_dynamics(*state, constraints, method)
-        expected, least, unmet = least_forces(other, data, *state, constraints)
-        assert report.converged and abs(report.residual - np.abs(unmet).max()) < 1e-8 * max(1.0, abs(a).max())
-        assert relative(a, expected) < 1e-8
-        assert relative(stacked(forces), least) < (1e-3 if "contradicted" in case else 1e-5)
 
 
 @pytest.mark.parametrize("name", ["four-bar", "hand and cube", "legs"])
@@ -194,17 +160,6 @@ def test_singular_configurations_give_numbers_and_say_what_is_missing(method):
     assert np.isfinite(a).all() and np.isfinite(stacked(forces)).all()
 
 
-@pytest.mark.parametrize("method", PROXIMAL)
-def test_without_constraints_it_is_free_motion(method):
-    model = ours("iiwa14")
-    q, v, tau = (x[0] for x in states(model, 1))
-    free = model.forward_dynamics(q, v, tau)
-    a, forces, report = model.proximal_dynamics(q, v, tau, [], method)
-    assert relative(a, free) < 1e-12 and forces == () and report.converged
-    a, forces, report = model.compiled.proximal_dynamics(q, v, tau, [], method)
-    assert relative(a, free) < 1e-12 and forces == () and report.converged
-
-
 @pytest.mark.parametrize("method", LOOP_METHODS)
 def test_inverse_dynamics_undoes_forward_dynamics_through_loops(method):
     mechanism = MECHANISMS["legs and cube"]()
@@ -233,42 +188,6 @@ def test_a_link_fixed_to_the_world_is_the_ground():
     for method in ("pv-early", "lcaba", "ltl"):
         a, _ = model.forward_dynamics(q, v, tau, [here], method)
         assert relative(model.forward_dynamics(q, v, tau, [there], method)[0], a) < 1e-9
-
-
-def test_rows_over_several_links_are_the_sum_of_their_parts():
-    """Sathya 2025 eq. 36, against the dense system: further links with frames of their own, one of them twice, one
-    a loop.
-    """
-    rng = np.random.default_rng(11)
-    model, other = ours("tree2"), twin("tree2")
-    further = [("link4", rng.standard_normal((2, 6))), ("link1", rng.standard_normal((2, 6)), pose(rng))]
-    constraints = [
-        Constraint("link6", rng.standard_normal((2, 6)), 0.3, more=(*further, ("link6", rng.standard_normal((2, 6))))),
-        Constraint("link5", np.eye(6)[3:], classical=True, other="link2", more=[("link3", np.eye(6)[3:])]),
-    ]
-    data = other.createData()
-    for state in zip(*states(model, 5, seed=3)):
-        expected, forces, unmet = least_forces(other, data, *state, constraints)
-        assert np.abs(unmet).max() < 1e-9
-        for method in LOOP_METHODS:
-            a, found = model.forward_dynamics(*state, constraints, method)
-            assert relative(a, expected) < 1e-8
-            assert relative(stacked(found), forces) < 1e-6
-
-
-def test_a_differential_is_a_row_over_three_links():
-    """Two wheels and the carrier they turn about: w1 + w2 = 2 w_carrier, as gears make it."""
-    builder = ModelBuilder("differential", gravity=(0, 0, 0))
-    body = {"axis": (0, 0, 1), "mass": 1.0, "inertia": np.diag([1, 1, 2.0])}
-    for name in ("carrier", "left", "right"):
-        builder.add(name, "universe", "revolute", **body)
-    model = builder.build()
-    turn = np.eye(6)[2:3]
-    gears = [Constraint("left", turn, more=(("right", turn), ("carrier", -2 * turn)), period=None)]
-    a, (force,) = model.forward_dynamics(np.zeros(3), np.zeros(3), np.array([1.0, 0.0, 0.0]), gears)
-    # 2 a_c = 1 - 2 f... with I = 2: a_c = (1 - 2 (-f)) / 2 and a_l = a_r = f / 2, so a = 1/6 for all
-    np.testing.assert_allclose(a, np.full(3, 1 / 6), rtol=1e-9)
-    np.testing.assert_allclose(force, 1 / 3, rtol=1e-9)
 
 
 LOOPED = """
@@ -350,39 +269,6 @@ def test_delassus_matrices_and_softness_of_loops_are_those_of_the_dense_system(n
         assert relative(stacked(forces), expected) < 1e-7
         assert relative(a, free + np.linalg.solve(M, terms.J.T @ expected)) < 1e-7
         assert relative(model.compiled.forward_dynamics(q, v, tau, soft, "ltl-soft")[0], a) < 1e-8
-
-
-@pytest.mark.parametrize("robot", ["iiwa14", "hyq"])
-def test_the_method_is_chosen_by_its_operations(robot):
-    """Rows on the centre of mass, which all links have a share in; Pinocchio's Jacobian of it is the oracle."""
-    model, other = ours(robot), twin(robot)
-    data = other.createData()
-    q, v, tau = (x[0] for x in states(model, 1, seed=4))
-    rows = centre_of_mass_rows(model, q)
-    name, why = model.choose_method([rows])
-    counts = {}
-    for method in LOOP_METHODS:
-        symbols = [ca.SX.sym(part, n) for part, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
-        a, forces, _ = model.proximal_dynamics(*symbols, [rows], method)
-        counts[method] = ca.Function("f", symbols, [ca.cse(ca.vertcat(a, *forces))]).n_instructions()
-    assert counts[name] <= 1.02 * min(counts.values())
-    assert all(f"'{method}'" in why for method in LOOP_METHODS if method != name)
-    a, _ = model.compiled.forward_dynamics(q, v, tau, [rows])
-    pin.centerOfMass(other, data, q, v, a)
-    assert np.abs(data.acom[0]).max() < 1e-6 * np.abs(a).max()
-
-
-def centre_of_mass_rows(model, q):
-    """The acceleration of the centre of mass at q is 0: every body's own, by its share of the mass."""
-    total, parts = sum(body.m for body in model.inertias), []
-    for i, body in enumerate(model.inertias):
-        link, frame = next((name, frame) for name, frame in model.frames.items() if frame.body == i)
-        if body.m > 0:
-            centre = frame.placement.R.T @ (body.h / body.m - frame.placement.p)
-            K = np.hstack([np.zeros((3, 3)), body.m / total * model.link_pose(q, link)[0]])
-            parts.append((link, K, (np.eye(3), centre.ravel())))
-    (link, K, (R, p)), *more = parts
-    return Constraint(link, K, classical=True, frame=placement(R, p), period=None, more=more)
 
 
 def test_forces_through_loops_carry_a_motion():

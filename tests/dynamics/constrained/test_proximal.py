@@ -1,11 +1,13 @@
-"""The proximal iteration and its settings, and the order in which LCABA eliminates links."""
+"""The proximal iteration, its settings, its answers on the ground, and the order in which LCABA eliminates links."""
 
 import casadi as ca
 import numpy as np
 import pytest
-from support.robot_oracles import ours, relative, states
+from support.loop_oracles import least_forces, stacked
+from support.robot_oracles import ours, relative, states, twin
 from trisweep.dynamics import ModelBuilder, ModelError, Proximal, point, weld
 from trisweep.dynamics.constraints.ground import LOOP_METHODS
+from trisweep.dynamics.methods import PROXIMAL
 from trisweep.dynamics.proximal.default_mu import weight
 from trisweep.dynamics.proximal.elimination_order import elimination_order, order
 from trisweep.problems.mechanisms import MECHANISMS, favourable, four_bar, worst_case
@@ -211,3 +213,39 @@ def test_a_joint_that_moves_no_mass_is_named():
     for method in ("prox-ltl", "prox-bbo"):
         with pytest.raises(ModelError, match="'ghost_joint' moves no mass"):
             model.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), [point("rod", other="bob")], method)
+
+
+FEET = ("FR_foot", "FL_foot", "RR_foot", "RL_foot")
+SOLES = ("leg_left_6_link", "leg_right_6_link")
+GROUND = {
+    "iiwa tip": ("iiwa14", [weld("iiwa_flange", (0.02, -0.01, 0.05), (0.3, -0.2, 0.1), acceleration=0.5)]),
+    "go1 feet": ("go1", [point(foot) for foot in FEET]),
+    "talos feet": ("talos", [weld(sole) for sole in SOLES]),
+    "go1 feet said twice": ("go1", [point(foot) for foot in FEET + FEET[:2]]),
+    "go1 feet contradicted": ("go1", [*(point(foot) for foot in FEET), point(FEET[0], acceleration=1.0)]),
+}
+
+
+@pytest.mark.parametrize("case", GROUND)
+@pytest.mark.parametrize("method", PROXIMAL)
+def test_every_proximal_method_takes_constraints_against_the_ground(case, method):
+    robot, constraints = GROUND[case]
+    model, other = ours(robot), twin(robot)
+    data = other.createData()
+    for state in zip(*states(model, 3, seed=7)):
+        a, forces, report = model.proximal_dynamics(*state, constraints, method)
+        expected, least, unmet = least_forces(other, data, *state, constraints)
+        assert report.converged and abs(report.residual - np.abs(unmet).max()) < 1e-8 * max(1.0, abs(a).max())
+        assert relative(a, expected) < 1e-8
+        assert relative(stacked(forces), least) < (1e-3 if "contradicted" in case else 1e-5)
+
+
+@pytest.mark.parametrize("method", PROXIMAL)
+def test_without_constraints_it_is_free_motion(method):
+    model = ours("iiwa14")
+    q, v, tau = (x[0] for x in states(model, 1))
+    free = model.forward_dynamics(q, v, tau)
+    a, forces, report = model.proximal_dynamics(q, v, tau, [], method)
+    assert relative(a, free) < 1e-12 and forces == () and report.converged
+    a, forces, report = model.compiled.proximal_dynamics(q, v, tau, [], method)
+    assert relative(a, free) < 1e-12 and forces == () and report.converged

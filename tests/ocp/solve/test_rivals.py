@@ -3,7 +3,9 @@
 import casadi as ca
 import numpy as np
 import pytest
-from trisweep.ocp import Problem, ProblemError
+from support.ocp_problems import contradiction, out_of_reach, rest_to_rest
+from support.rivals import needs_rivals
+from trisweep.ocp import Problem, ProblemError, Settings
 
 
 @pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
@@ -55,3 +57,44 @@ def test_a_constraint_that_says_nothing_is_refused():
     with pytest.raises(ProblemError, match=r"constrain: 'periodic' compares .* says nothing of any variable"):
         ocp.constrain("periodic", x, equals=x, at="end")
     ocp.constrain("start", ca.vertcat(x[0], 0), equals=np.zeros(2), at="start")
+
+
+@needs_rivals
+@pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
+def test_other_back_ends_give_the_same_answer(backend):
+    ocp, x, u = rest_to_rest()
+    ocp.constrain("push", u, lower=-2.0, upper=2.0)
+    ocp.constrain("corridor", x[0] + 0.1 * x[1] ** 2, lower=-0.1, upper=1.2)
+    ours, theirs = ocp.build().solve(), ocp.build(backend=backend).solve()
+    assert ours.status == theirs.status == "solved"
+    assert theirs.check().worst < 1e-6
+    assert abs(ours.objective - theirs.objective) < 1e-6
+    np.testing.assert_allclose(theirs.x, ours.x, atol=1e-5)
+    for name in ("finish", "push"):
+        np.testing.assert_allclose(theirs.multipliers[name], ours.multipliers[name], atol=1e-4)
+    infeasible = out_of_reach().build(backend=backend).solve()
+    assert infeasible.status != "solved" and infeasible.violations
+
+
+@needs_rivals
+@pytest.mark.parametrize("backend", ["ipopt", "fatrop"])
+def test_other_back_ends_neither_compile_nor_build_the_core(backend, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("asked for machine code")
+
+    ocp, x, u = rest_to_rest()
+    ours = ocp.build().solve()
+    monkeypatch.setattr("trisweep.ocp.solve.native_backend.compile_function", refuse)
+    monkeypatch.setattr("trisweep.ocp.solve.native_backend.core", None)
+    solver = ocp.build(backend=backend)
+    first, second = solver.solve(), solver.solve(guess=ours)
+    assert first.solved and second.solved and first.statistics.build_seconds > 0
+    np.testing.assert_allclose(second.x, ours.x, atol=1e-6)
+    short = solver.solve(settings=Settings(iterations=0))
+    assert not short.solved and short.statistics.iterations == 0
+
+
+@needs_rivals
+def test_a_problem_that_a_back_end_does_not_take_is_refused_with_its_reason():
+    with pytest.raises(ProblemError, match=r"the backend 'fatrop' refuses this problem: .*number_of_eq_constraints"):
+        contradiction().build(backend="fatrop").solve()

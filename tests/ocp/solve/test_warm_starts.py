@@ -46,3 +46,36 @@ def test_a_receding_horizon(make, strength, share):
         totals += warm.statistics.iterations, cold.statistics.iterations
         last = warm
     assert totals[0] <= share * totals[1]
+
+
+def receding():
+    ocp = ts.Problem(steps=30, step=0.1)
+    x, u, now = ocp.state("x", 2), ocp.control("u", lower=-1, upper=1), ocp.parameter("now", 2)
+    aim = ocp.parameter("aim", per_stage=True)
+    ocp.derivative(x=ts.vertcat(x[1], u - 0.1 * x[1] ** 3))
+    ocp.minimize((x[0] - aim) ** 2 + 0.1 * u**2)
+    ocp.constrain("speed", x[1], lower=-0.8, upper=0.8)
+    ocp.constrain("now", x, equals=now, at="start")
+    return ocp.build()
+
+
+def test_a_horizon_that_moves_on_starts_from_the_last_solution():
+    solver, aim = receding(), np.sin(0.1 * np.arange(60))
+    first = solver.solve(now=[2.0, 0.0], aim=aim[:31])
+    start = first.shifted(3)
+    np.testing.assert_array_equal(start.guess["x"][:-3], first.x[3:])
+    np.testing.assert_array_equal(start.guess["x"][-3:], np.tile(first.x[-1], (3, 1)))
+    np.testing.assert_array_equal(start.guess["u"][:-3], first.u[3:])
+    rows = next(rows for rows in first.layout.constraints if rows.name == "speed")
+    np.testing.assert_array_equal(start.point.y[rows.places][:-3], first.point.y[rows.places][3:])
+    # parameters stay where they are
+    np.testing.assert_array_equal(start.point.stage_parameters, first.point.stage_parameters)
+    assert not hasattr(start, "status") and not hasattr(start, "solved")
+    parameters = {"now": first.x[1] + 1e-3, "aim": aim[1:32]}
+    warm, cold = solver.solve(warm_start=first.shifted(), **parameters), solver.solve(**parameters)
+    assert warm.solved and cold.solved and warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.statistics.iterations < cold.statistics.iterations
+    assert solver.solve(first.shifted(), **parameters).solved
+    for steps in (-1, 31, 1.5, True):
+        with pytest.raises(ts.ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
+            first.shifted(steps)

@@ -1,0 +1,46 @@
+"""The adaptive barrier, and what becomes of jams."""
+
+from itertools import pairwise
+
+import pytest
+from support.ocp_problems import swing_up_in_units
+from support.rivals import ipopt
+from trisweep.ocp import Settings
+from trisweep.problems import task as ready
+
+
+@pytest.mark.parametrize("name", ["truck_trailer_parking", "two_link_minimum_time", "particle_steering"])
+def test_the_adaptive_barrier_finds_the_same_optimum(name):
+    task = ready(name)
+    solver = task.build()
+    adaptive = solver.solve(task.guess, settings=Settings(barrier="adaptive"), **task.parameters)
+    assert adaptive.status == "solved"
+    oracle = ipopt(task, solver, mu_strategy="adaptive").solve()
+    assert abs(adaptive.objective - oracle.objective) <= 1e-6 * max(1.0, abs(oracle.objective))
+    assert any(later.mu > now.mu for now, later in pairwise(adaptive.records))  # as it never does monotonely
+    assert adaptive.statistics.iterations <= 30
+
+
+def test_short_steps_in_a_row_ask_for_restoration():
+    task = ready("pendulum_swing_up")
+    solver = task.build()
+    objective = ipopt(task, solver).solve().objective
+    for patience in (0, 2, 3):
+        settings = Settings(barrier="adaptive", patience=patience)
+        solution = solver.solve(task.guess, settings=settings)
+        assert solution.status == "solved" and solution.objective == pytest.approx(objective, rel=1e-6)
+        short = [step.alpha_primal < 0.1 and step.kind in "fhs" for step in solution.records]
+        kinds = "".join("-" if each else step.kind for each, step in zip(short, solution.records))
+        assert ("-" * patience + "r" in kinds) == (patience > 0)
+        assert patience == 0 or "-" * (patience + 1) not in kinds
+
+
+def test_where_the_quick_rules_fail_the_patient_one_is_asked():
+    """The start comes twice in the log; from the second time on mu never rises."""
+    solver = swing_up_in_units(rows=1e-5).build()
+    quick, patient = solver.solve(settings=Settings(barrier="adaptive", patience=3)), solver.solve()
+    assert quick.status == patient.status == "solved"
+    assert quick.objective == pytest.approx(patient.objective, rel=2e-6)
+    first, again = (i for i, step in enumerate(quick.records) if step[1:6] == patient.records[0][1:6])
+    rises = [i for i, (now, later) in enumerate(pairwise(quick.records)) if later.mu > now.mu and later.kind != "r"]
+    assert first <= min(rises) <= max(rises) < again

@@ -1,0 +1,43 @@
+"""Settings of a solve: checked, the core's own by default, and obeyed."""
+
+import pytest
+from support.ocp_problems import swing_up
+from trisweep.native import core
+from trisweep.ocp import ProblemError, Settings
+from trisweep.ocp.solve.native_backend import core_settings
+
+
+def test_the_defaults_of_the_settings_are_those_of_the_core():
+    given, plain = core_settings(Settings(), warm=False), core.Settings()
+    for name in (
+        "tolerance",
+        "iterations",
+        "seconds",
+        "initial_barrier",
+        "adaptive",
+        "patience",
+        "threads",
+        "warm_start",
+    ):
+        assert getattr(given, name) == getattr(plain, name), name
+
+
+def test_limits_of_iterations_and_time():
+    solver = swing_up().build()
+    few = solver.solve(settings=Settings(iterations=3))
+    assert (few.status, few.statistics.iterations) == ("iteration limit", 3)
+    assert solver.solve(settings=Settings(seconds=1e-9)).status == "time limit"
+    assert solver.solve(settings=Settings(iterations=0)).status == "iteration limit"
+
+
+def test_settings_are_checked():
+    for wrong, sentence in (
+        ({"patience": -1}, "patience is -1, expected a number from 0 to 1000000000"),
+        ({"barrier": "free"}, "barrier is 'free', expected 'monotone' or 'adaptive'"),
+        ({"threads": 0}, "threads is 0, expected a number from 1 to 256"),
+        ({"threads": True}, "threads is True"),
+        ({"log": 1}, "log is 1, expected True or False"),
+        ({"tolerance": -1.0}, "tolerance is -1.0, expected a positive number"),
+    ):
+        with pytest.raises(ProblemError, match=sentence):
+            Settings(**wrong)

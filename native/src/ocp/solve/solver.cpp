@@ -26,6 +26,8 @@ Solver::Solver(const Structure& s)
     result.gains.resize(gains);
 }
 
+Solver::~Solver() = default;
+
 void Solver::set_quadratic(int k, const QuadraticData& data) {
     if (!horizon.quadratic() || !horizon.blocks.empty())
         throw std::invalid_argument(

@@ -31,6 +31,7 @@ struct QuadraticData {
 class Solver : private Supervisor {
 public:
     explicit Solver(const Structure& s);
+    ~Solver() override;  // apart, and with it all that is virtual: whoever includes this compiles none of the solve
 
     void set_parameters(std::span<const double> shared, std::span<const double> stage_parameters) {
         Packing::expect_size("shared parameters", shared.size(), horizon.parameter_count);

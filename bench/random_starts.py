@@ -91,18 +91,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Random starts of public problems.")
     parser.add_argument("names", nargs="*", help="problems; twelve if none is named")
     parser.add_argument("--starts", type=int, default=STARTS)
-    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve")
-    parser.add_argument("--resume", action="store_true", help="go on from what was solved before")
-    parser.add_argument("--kept", type=Path, default=KEPT, help="file of the outcomes")
-    given = parser.parse_args()
-    if not given.resume:
-        given.kept.unlink(missing_ok=True)
-    given.kept.parent.mkdir(exist_ok=True)
-    done = {found.task for found in outcomes_file.read(given.kept)}
+    given = outcomes_file.asked(parser, SOLVERS, KEPT)
     names = given.names or PROBLEMS
     jobs = [[Task(name, solver, seed) for seed in range(given.starts)] for name in names for solver in given.solvers]
-    left = [found for job in jobs if (found := [task for task in job if task not in done])]
+    left = [found for job in jobs if (found := [task for task in job if task not in given.done])]
     with Progress() as bar:
         shown = bar.add_task("starts", total=sum(map(len, left)))
         for job in left:

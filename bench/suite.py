@@ -31,18 +31,12 @@ ITERATIONS = 500
 def main() -> None:
     parser = argparse.ArgumentParser(description="The board of public problems.")
     parser.add_argument("names", nargs="*", help="problems or families; all if none is named")
-    parser.add_argument("--solvers", nargs="+", choices=SOLVERS, default=SOLVERS)
     parser.add_argument("--instances", type=int, default=1000, help="at most so many of a problem")
-    parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--resume", action="store_true", help="go on from what was solved before")
-    parser.add_argument("--kept", type=Path, default=KEPT, help="file of the outcomes")
-    given = parser.parse_args()
-    if not given.resume:
-        given.kept.unlink(missing_ok=True)
-    given.kept.parent.mkdir(exist_ok=True)
-    done = {found.task for found in outcomes_file.read(given.kept)}
-    jobs = [[task for task in job if task not in done] for job in wanted(given.names, given.solvers, given.instances)]
+    given = outcomes_file.asked(parser, SOLVERS, KEPT)
+    jobs = [
+        [task for task in job if task not in given.done] for job in wanted(given.names, given.solvers, given.instances)
+    ]
     for found in watched(jobs, given.processes, given.seconds):
         outcomes_file.write(given.kept, found)
     board = Board(outcomes_file.read(given.kept))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import nan
+from typing import TypeVar
 
 import numpy as np
 
 from ..errors import ModelError, said
 from ..floats import floats
+
+T = TypeVar("T")
 
 
 def number(value: object) -> float:
@@ -34,3 +37,15 @@ def word(what: str, value: object, words: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ModelError(f"{what} is {said(value)}, expected one of {', '.join(known)}")
     return value
+
+
+def all_of(kind: type[T], what: str, given: Iterable[T], expected: str, each: str) -> tuple[T, ...]:
+    """Things of one kind; expected: what messages call them all, and each of them."""
+    try:
+        found = tuple(given)
+    except TypeError:
+        raise ModelError(f"{what} is a {type(given).__name__}, expected {expected}") from None
+    for one in found:
+        if not isinstance(one, kind):
+            raise ModelError(f"{what} holds {said(one)}, expected {each}")
+    return found

@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from reprlib import repr as shortened
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ProblemError
-from ..floats import floats
+from ..floats import checked_floats
 
 if TYPE_CHECKING:
     from .solution import LQSolution
 
 Array = NDArray[np.float64]
+ARRAY = "an array of numbers"  # what messages expect
 
 # A matrix of the cost may differ from its transpose by this much, relative to its largest entry, before it is
 # taken for a mistake; what is used is its symmetric part.
@@ -220,16 +220,8 @@ class LQProblem:
         return f"LQProblem({len(self.stages)} stages, root {root}: {nx} states, {nu} controls, {ng} equalities)"
 
 
-def numbers(where: str, value: ArrayLike | None) -> Array:
-    """The user's numbers as an array; they may be infinite or NaN."""
-    try:
-        return floats(value)
-    except TypeError:
-        raise ProblemError(f"{where} is {shortened(value)}, expected an array of numbers") from None
-
-
 def _array(where: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    array = numbers(where, value)
+    array = checked_floats(where, value, ARRAY)
     if array.shape != shape:
         raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():
@@ -254,7 +246,7 @@ def _shape(where: str, value: ArrayLike) -> tuple[int, ...]:
     try:
         return np.asarray(value).shape
     except (TypeError, ValueError):
-        raise ProblemError(f"{where} is a {type(value).__name__}, expected an array of numbers") from None
+        raise ProblemError(f"{where} is a {type(value).__name__}, expected {ARRAY}") from None
 
 
 def _size(where: str, candidates: tuple[tuple[str, ArrayLike | None, int], ...]) -> int:

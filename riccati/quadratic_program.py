@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from reprlib import repr as shortened
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import ProblemError
+from ..errors import ProblemError, said
+from ..floats import checked_floats
 from ..native import CoreObject, core
 from .conditions import QPResidual, StageRows, measure
-from .problem import Array, CheckedStage, LQProblem, Stage, numbers
+from .problem import ARRAY, Array, CheckedStage, LQProblem, Stage
 
 # A residual computed again may differ from the solver's by this factor: order of sums, and its room beyond the bounds.
 SLACK = 10.0
@@ -169,7 +169,7 @@ class QP:
 
     def _check_start(self, start: QPSolution) -> None:
         if not isinstance(start, QPSolution):
-            raise ProblemError(f"solve: warm_start is {shortened(start)}, expected a QPSolution")
+            raise ProblemError(f"solve: warm_start is {said(start)}, expected a QPSolution")
         if [len(x) for x in start.x] != [s.nx for s in self.problem.stages]:
             raise ProblemError("solve: warm_start is the solution of another QP: its states have other sizes")
         parts = (start.x, start.u, start.costates, start.multipliers, start.row_multipliers)
@@ -213,9 +213,9 @@ def _settings(tolerance: float, iterations: int, seconds: float) -> CoreObject:
             or not isinstance(value, int | float | np.integer | np.floating)
             or not 0 < value <= most
         ):
-            raise ProblemError(f"solve: {name} is {shortened(value)}, expected a positive number of at most {most:g}")
+            raise ProblemError(f"solve: {name} is {said(value)}, expected a positive number of at most {most:g}")
     if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or not 0 <= iterations <= 10**9:
-        raise ProblemError(f"solve: iterations is {shortened(iterations)}, expected a whole number from 0 to 1e9")
+        raise ProblemError(f"solve: iterations is {said(iterations)}, expected a whole number from 0 to 1e9")
     settings = core.Settings()
     settings.tolerance, settings.iterations, settings.seconds = float(tolerance), int(iterations), min(seconds, 1e9)
     return settings
@@ -228,7 +228,7 @@ def _check_limits(problem: LQProblem, limits: StageLimits | Sequence[StageLimits
         root = replace(alike, x_lower=-np.inf, x_upper=np.inf) if fixed else alike
         return [_check(k, s, root if k == 0 else alike) for k, s in enumerate(stages)]
     if not isinstance(limits, Sequence):
-        raise ProblemError(f"limits is {shortened(limits)}, expected StageLimits(...), or a list of them")
+        raise ProblemError(f"limits is {said(limits)}, expected StageLimits(...), or a list of them")
     if len(limits) != len(stages):
         raise ProblemError(f"limits has {len(limits)} entries, expected one for each of the {len(stages)} stages")
     found = [_check(k, s, each or StageLimits()) for k, (s, each) in enumerate(zip(stages, limits))]
@@ -242,7 +242,7 @@ def _check(k: int, s: CheckedStage, limits: StageLimits) -> StageRows:
     if not isinstance(limits, StageLimits):
         raise ProblemError(f"{where}: {limits!r}, expected StageLimits(...) or None")
     parts = {"Cx": limits.Cx, "Cu": limits.Cu}
-    matrices = [numbers(f"{where}: {name}", C) for name, C in parts.items() if C is not None]
+    matrices = [checked_floats(f"{where}: {name}", C, ARRAY) for name, C in parts.items() if C is not None]
     count = len(np.atleast_2d(matrices[0])) if matrices else 0
     Cx = _matrix(f"{where}: Cx", limits.Cx, (count, s.nx))
     Cu = _matrix(f"{where}: Cu", limits.Cu, (count, s.nu))
@@ -259,7 +259,7 @@ def _check(k: int, s: CheckedStage, limits: StageLimits) -> StageRows:
 
 
 def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Array:
-    array = np.zeros(shape) if value is None else numbers(where, value)
+    array = np.zeros(shape) if value is None else checked_floats(where, value, ARRAY)
     if array.shape != shape:
         raise ProblemError(f"{where} has shape {array.shape}, expected {shape}")
     if not np.isfinite(array).all():
@@ -268,7 +268,7 @@ def _matrix(where: str, value: ArrayLike | None, shape: tuple[int, int]) -> Arra
 
 
 def _spread(where: str, value: ArrayLike, size: int) -> Array:
-    array = numbers(where, value)
+    array = checked_floats(where, value, ARRAY)
     if array.shape not in ((), (size,)):
         raise ProblemError(f"{where} has shape {array.shape}, expected a number or ({size},)")
     if np.isnan(array).any():

@@ -40,11 +40,15 @@ def _iiwa(duration: float | ts.Free, start: np.ndarray) -> tuple[ts.Model, ts.Pr
     return robot, *_arm(robot, duration, VELOCITY_LIMIT, TORQUE_LIMIT, start)
 
 
+def _to_rest(ocp: ts.Problem, q: Any, v: Any, goal: Any) -> None:
+    ocp.constrain("goal", q, equals=goal, at="end")
+    ocp.constrain("end at rest", v, equals=0, at="end")
+
+
 def iiwa_joints() -> Motion:
     """To a pose, at rest there."""
     robot, ocp, q, v, *_ = _iiwa(2.0, np.array(START))
-    ocp.constrain("goal", q, equals=GOAL, at="end")
-    ocp.constrain("end at rest", v, equals=0, at="end")
+    _to_rest(ocp, q, v, GOAL)
     return _moved(ocp, robot, np.array(START), np.array(GOAL))
 
 
@@ -70,8 +74,7 @@ def _around(ocp: ts.Problem, robot: ts.Model, q: Any, links: tuple[str, ...], po
 def iiwa_around() -> Motion:
     """To a pose behind two posts."""
     robot, ocp, q, v, *_ = _iiwa(2.5, READY)
-    ocp.constrain("goal", q, equals=ASIDE, at="end")
-    ocp.constrain("end at rest", v, equals=0, at="end")
+    _to_rest(ocp, q, v, ASIDE)
     _around(ocp, robot, q, (FLANGE, "iiwa_link_6"), [(0.6, 0.0, 0.2), (0.3, 0.35, 0.1)])
     return _moved(ocp, robot, READY, ASIDE)
 
@@ -88,8 +91,7 @@ def iiwa_quick() -> Motion:
     """To a pose in the least time."""
     robot, ocp, q, v, *_ = _iiwa(ts.Free(2.5, 0.2, 10.0), np.array(START))
     ocp.minimize(10 * ocp.time_step * STEPS, at="end")
-    ocp.constrain("goal", q, equals=GOAL, at="end")
-    ocp.constrain("end at rest", v, equals=0, at="end")
+    _to_rest(ocp, q, v, GOAL)
     return _moved(ocp, robot, np.array(START), np.array(GOAL))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -61,3 +63,19 @@ def read(path: Path) -> list[Outcome]:
     """All that a file has; the last word on a task counts."""
     lines = path.read_text().splitlines() if path.exists() else []
     return list({outcome.task: outcome for outcome in (Outcome(**json.loads(line)) for line in lines)}.values())
+
+
+def asked(parser: argparse.ArgumentParser, solvers: Sequence[str], kept: Path) -> argparse.Namespace:
+    """What the command line says, with what every board takes. `kept` is there, and empty but for `--resume`; `done`
+    are the tasks in it.
+    """
+    parser.add_argument("--solvers", nargs="+", choices=solvers, default=solvers)
+    parser.add_argument("--seconds", type=float, default=20.0, help="limit of a solve")
+    parser.add_argument("--resume", action="store_true", help="go on from what was solved before")
+    parser.add_argument("--kept", type=Path, default=kept, help="file of the outcomes")
+    given = parser.parse_args()
+    if not given.resume:
+        given.kept.unlink(missing_ok=True)
+    given.kept.parent.mkdir(exist_ok=True)
+    given.done = {outcome.task for outcome in read(given.kept)}
+    return given

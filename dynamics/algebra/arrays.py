@@ -7,7 +7,6 @@ column), because that is what SX is; constants of a model stay NumPy arrays and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from reprlib import repr as shortened
 from typing import TypeAlias
 
 import casadi as ca
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import ModelError
-from ...floats import floats
+from ...floats import checked_floats, floats
 
 # The entries are said to be floats: over entries of any type the checker takes minutes for the operators of the two.
 Array: TypeAlias = NDArray[np.float64] | ca.SX
@@ -37,10 +36,7 @@ def is_symbolic(*arrays: object) -> bool:
 
 def given_numbers(what: str, given: ArrayLike, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """The user's numbers as an array, of a shape where one is named; they may be infinite."""
-    try:
-        found = floats(given)
-    except TypeError:
-        raise ModelError(f"{what} is {shortened(given)}, expected numbers") from None
+    found = checked_floats(what, given, error=ModelError)
     if shape is not None and found.shape != shape:
         raise ModelError(f"{what} has shape {found.shape}, expected {shape}")
     return found

@@ -19,6 +19,7 @@ from ...cached import cached_property
 from ...errors import ModelError
 from ..algebra.arrays import Array, Given, column, fingerprint, matrix, numbers, per_row
 from ..algebra.spatial import Transform, from_rpy, placement
+from ..given import all_of
 
 HERE = placement(np.eye(3), np.zeros(3))
 
@@ -169,14 +170,7 @@ def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
     """The user's constraints, checked to be such."""
     if isinstance(constraints, Constraint):
         raise ModelError(f"constraints is the one on '{constraints.link}' itself, expected a list of constraints")
-    try:
-        found = tuple(constraints)
-    except TypeError:
-        raise ModelError(f"constraints is a {type(constraints).__name__}, expected a list of constraints") from None
-    for constraint in found:
-        if not isinstance(constraint, Constraint):
-            raise ModelError(f"constraints holds a {type(constraint).__name__}, expected weld, point or Constraint")
-    return found
+    return all_of(Constraint, "constraints", constraints, "a list of constraints", "weld, point or Constraint")
 
 
 def columns_of(constraints: Sequence[Constraint], forces: Sequence[Given]) -> list[Array]:

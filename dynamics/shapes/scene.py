@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ModelError
+from ...errors import ModelError, said
 from ...whole_file import path_of
 from ..algebra.arrays import given_numbers
 from ..algebra.spatial import Transform, from_rpy, placement
@@ -137,7 +136,7 @@ class Scene:
     def _read(self, what: str, entry: Any) -> None:
         verbs = ("sphere", "box", "cylinder", "capsule", "half_space", "height_map")
         if not isinstance(entry, Mapping) or entry.get("kind") not in verbs or "name" not in entry:
-            raise ModelError(f"{what} is {shortened(entry)}, expected a name and a kind of {', '.join(verbs)}")
+            raise ModelError(f"{what} is {said(entry)}, expected a name and a kind of {', '.join(verbs)}")
         try:
             getattr(self, entry["kind"])(**{key: value for key, value in entry.items() if key != "kind"})
         except TypeError as error:
@@ -164,7 +163,7 @@ class Scene:
 def _vector(what: str, value: ArrayLike) -> np.ndarray:
     vector = given_numbers(what, value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{what} is {shortened(value)}, expected three finite numbers")
+        raise ModelError(f"{what} is {said(value)}, expected three finite numbers")
     return vector
 
 

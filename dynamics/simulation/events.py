@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ...errors import ModelError, said
-from ..given import word
+from ..given import all_of, word
 
 # A quantity of time, configuration and velocities.
 Quantity: TypeAlias = Callable[[float, np.ndarray, np.ndarray], object]
@@ -58,14 +58,7 @@ class Event:
 
 def listed_events(events: Sequence[Event]) -> tuple[Event, ...]:
     """The user's events, checked to be such."""
-    try:
-        found = tuple(events)
-    except TypeError:
-        raise ModelError(f"simulate: events is a {type(events).__name__}, expected a list of Event") from None
-    for event in found:
-        if not isinstance(event, Event):
-            raise ModelError(f"simulate: events holds {said(event)}, expected Event")
-    return found
+    return all_of(Event, "simulate: events", events, "a list of Event", "Event")
 
 
 class Happening(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError, said
-from ...floats import floats
+from ...floats import checked_floats
 from ...native.progress_bar import Progress
 from .controller import Controller
 from .history import History
@@ -117,7 +117,7 @@ class _Loop:
         self.start = self.checked("start", start)
         if noise is not None and not isinstance(noise, Mapping):
             raise ProblemError(f"closed_loop: noise is {said(noise)}, expected deviations by the names of states")
-        self.noise = {name: _numbers(f"noise of '{name}'", value) for name, value in (noise or {}).items()}
+        self.noise = {n: checked_floats(f"closed_loop: noise of '{n}'", value) for n, value in (noise or {}).items()}
         for name, size in self.noise.items():
             if name not in self.start:
                 known = ", ".join(self.start)
@@ -152,7 +152,7 @@ class _Loop:
             raise ProblemError(f"closed_loop: {what} has {names or 'nothing'}, expected {', '.join(expected)}")
         found = {}
         for name, size in expected.items():
-            value = np.atleast_1d(_numbers(f"{what}, '{name}',", given[name]))
+            value = np.atleast_1d(checked_floats(f"closed_loop: {what}, '{name}',", given[name]))
             if value.shape != (size,):
                 raise ProblemError(f"closed_loop: {what}, '{name}', has shape {value.shape}, expected ({size},)")
             found[name] = value
@@ -220,10 +220,3 @@ def _cycles(seconds: float, period: float) -> int:
     if not number or not period / 2 <= seconds <= 1e9 * period:
         raise ProblemError(f"closed_loop: seconds is {said(seconds)}, expected at least a period, {period:g}")
     return round(float(seconds) / period)
-
-
-def _numbers(what: str, value: ArrayLike) -> np.ndarray:
-    try:
-        return floats(value)
-    except TypeError:
-        raise ProblemError(f"closed_loop: {what} is {said(value)}, expected numbers") from None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError, said
-from ...floats import floats
+from ...floats import checked_floats
 from ..answer.solution import Solution
 from ..answer.status import Status
 from ..judge.residual import Point, doubt
@@ -138,7 +138,7 @@ class Controller:
             before = core.shared.copy(), core.stage.copy()
         if parameters:
             for name in self._lengths.intersection(parameters):
-                if not (_numbers(name, parameters[name]) > 0).all():
+                if not (_floats(name, parameters[name]) > 0).all():
                     raise ProblemError(f"controller: '{name}' has a length that is not positive, expected seconds")
             if not core.set(parameters):
                 self._take(parameters)
@@ -232,7 +232,7 @@ class Controller:
                 known = ", ".join(self._ports) or "none"
                 raise ProblemError(f"controller: there is no parameter '{name}'; the parameters are {known}")
             port = self._ports[name]
-            array, shape = _numbers(name, value), ((port.rows, port.size) if port.rows > 1 else (port.size,))
+            array, shape = _floats(name, value), ((port.rows, port.size) if port.rows > 1 else (port.size,))
             if array.shape not in (shape, shape[-1:], ()) or not np.isfinite(array).all():
                 raise ProblemError(
                     f"controller: parameter '{name}' has shape {array.shape}, expected {shape} of finite numbers"
@@ -248,7 +248,7 @@ class Controller:
             raise ProblemError(f"controller: measured are {', '.join(given) or 'none'}, expected {', '.join(parts)}")
         arrays = {}
         for name, part in parts.items():
-            array, size = _numbers(name, given[name]), part.stop - part.start
+            array, size = _floats(name, given[name]), part.stop - part.start
             if array.shape != (size,) and not (size == 1 and array.shape == ()):
                 raise ProblemError(f"controller: measured '{name}' has shape {array.shape}, expected ({size},)")
             if not np.isfinite(array).all():
@@ -269,8 +269,5 @@ def _arrived(solver: Solver, *given: Any) -> Controller:
     return Controller(solver, *given)
 
 
-def _numbers(name: str, value: ArrayLike) -> np.ndarray:
-    try:
-        return floats(value)
-    except TypeError:
-        raise ProblemError(f"controller: '{name}' is {said(value)}, expected numbers") from None
+def _floats(name: str, value: ArrayLike) -> np.ndarray:
+    return checked_floats(f"controller: '{name}'", value)

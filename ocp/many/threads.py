@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from reprlib import repr as shortened
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.native_backend import NativeBackend
@@ -55,7 +54,7 @@ def checked(solver: Solver, settings: Settings | None, threads: int | None) -> S
         raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
     if threads is not None and (type(threads) is not int or not 1 <= threads <= MOST_THREADS):
         expected = f"a whole number from 1 to {MOST_THREADS}, or None for all"
-        raise ProblemError(f"solve_many: threads is {shortened(threads)}, expected {expected}")
+        raise ProblemError(f"solve_many: threads is {said(threads)}, expected {expected}")
     return settings
 
 

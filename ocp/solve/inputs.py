@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError
-from ...floats import floats
+from ...floats import checked_floats
 from ..stages.layout import Layout, PhaseLayout
 from ..stages.stages import Phase
 from ..stages.transcription import Transcription
@@ -160,10 +160,7 @@ def _lengths(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
 def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     """A value as (count, entries): one for all rows, or a row each; steps may be given a row for the last stage."""
     size = variable.entries
-    try:
-        array = floats(value)
-    except TypeError:
-        raise ProblemError(f"solve: '{variable.name}' is {value!r}, expected numbers") from None
+    array = checked_floats(f"solve: '{variable.name}'", value)
     if array.ndim == 1 and array.size == count != size == 1:
         array = array[:, None]
     if isinstance(variable, Control) and array.shape == (count + 1, size):

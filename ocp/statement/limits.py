@@ -10,7 +10,7 @@ import numpy as np
 
 from ...cached import cached_property
 from ...errors import ProblemError
-from ...floats import floats
+from ...floats import checked_floats
 from .manifold import Manifold
 
 
@@ -73,10 +73,7 @@ def _side(where: str, side: str, size: int, value: Any, default: float) -> ca.SX
         if value.numel() not in (1, size):
             raise ProblemError(f"{where}: {side} has shape {value.shape}, expected one number or ({size},)")
         return ca.vec(ca.densify(value)) if value.numel() == size else ca.repmat(value, size, 1)
-    try:
-        array = floats(default if value is None else value)
-    except TypeError:
-        raise ProblemError(f"{where}: {side} is {value!r}, expected numbers") from None
+    array = checked_floats(f"{where}: {side}", default if value is None else value)
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()
     if array.ndim > 1 or array.size not in (1, size):

@@ -11,6 +11,7 @@ of the solver the anchors move to where the states are, so that derivatives are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import casadi as ca
@@ -55,26 +56,30 @@ class Manifold:
         """Where the plain entries stand among the coordinates."""
         return tuple(i - sum(stop <= i for _, stop in self.units) for i in self.plain)
 
+    @property
+    def _turns(self) -> Iterator[tuple[slice, slice, slice]]:
+        """Where each unit group stands in the state, its turn among the coordinates, and its anchor among those."""
+        at = 0
+        for k, (start, stop) in enumerate(self.units):
+            yield slice(start, stop), slice(start - k, stop - k - 1), slice(at, at + stop - start)
+            at += stop - start
+
     def compose(self, coordinates: ca.SX, anchor: ca.SX) -> ca.SX:
         """The state (size,) from its coordinates (dimension,) about an anchor (anchors,)."""
-        state, at = ca.SX.zeros(self.size, 1), 0
+        state = ca.SX.zeros(self.size, 1)
         for i, j in zip(self.plain, self.plain_coordinates):
             state[i] = coordinates[j]
-        for k, (start, stop) in enumerate(self.units):
-            width = stop - start
-            state[start:stop] = _turned(anchor[at : at + width], coordinates[start - k : stop - k - 1])
-            at += width
+        for here, there, about in self._turns:
+            state[here] = _turned(anchor[about], coordinates[there])
         return state
 
     def coordinates(self, anchor: ca.SX, state: ca.SX) -> ca.SX:
         """The coordinates (dimension,) of a state about an anchor."""
-        coordinates, at = ca.SX.zeros(self.dimension, 1), 0
+        coordinates = ca.SX.zeros(self.dimension, 1)
         for i, j in zip(self.plain, self.plain_coordinates):
             coordinates[j] = state[i]
-        for k, (start, stop) in enumerate(self.units):
-            width = stop - start
-            coordinates[start - k : stop - k - 1] = _turn(anchor[at : at + width], state[start:stop])
-            at += width
+        for here, there, about in self._turns:
+            coordinates[there] = _turn(anchor[about], state[here])
         return coordinates
 
     def difference(self, origin: ca.SX, state: ca.SX) -> ca.SX:

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import solved, steplike
 from ...cached import cached_property
-from ...errors import ProblemError, said
-from ...floats import floats
+from ...errors import ProblemError
+from ...floats import checked_floats
 from ...native import lookup
 
 KINDS = {"linear": 1, "cubic": 3}  # and their degree
@@ -241,10 +241,7 @@ def _points(k: int, given: ArrayLike, size: int, degree: int) -> np.ndarray:
 
 
 def _numbers(what: str, given: ArrayLike) -> np.ndarray:
-    try:
-        array = floats(given)
-    except TypeError:
-        raise ProblemError(f"table: {what} is {said(given)}, expected numbers") from None
+    array = checked_floats(f"table: {what}", given)
     if not np.isfinite(array).all():
         raise ProblemError(f"table: {what} has an entry that is not finite")
     return array

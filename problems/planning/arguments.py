@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 
 from ...dynamics import Model, Scene
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import floats
 from .limits import JointLimits
 
@@ -17,7 +16,7 @@ from .limits import JointLimits
 def instance(what: str, given: Any, kind: type[Model] | type[Scene] | type[JointLimits]) -> Any:
     """The given thing, which must be of that kind."""
     if not isinstance(given, kind):
-        raise ProblemError(f"{what} is {shortened(given)}, expected a {kind.__name__}")
+        raise ProblemError(f"{what} is {said(given)}, expected a {kind.__name__}")
     return given
 
 
@@ -28,7 +27,7 @@ def whole(what: str, given: Any, least: int, most: int) -> int:
     except TypeError:
         number = least - 1
     if isinstance(given, bool) or not least <= number <= most:
-        raise ProblemError(f"{what} is {shortened(given)}, expected a whole number from {least} to {most}")
+        raise ProblemError(f"{what} is {said(given)}, expected a whole number from {least} to {most}")
     return number
 
 
@@ -36,7 +35,7 @@ def length(what: str, given: Any) -> float:
     """A finite number that is not negative."""
     number = numbers(what, given, "a finite number >= 0")
     if number.shape != () or not number >= 0:
-        raise ProblemError(f"{what} is {shortened(given)}, expected a finite number >= 0")
+        raise ProblemError(f"{what} is {said(given)}, expected a finite number >= 0")
     return float(number)
 
 
@@ -47,5 +46,5 @@ def numbers(what: str, given: Any, expected: str) -> np.ndarray:
     except TypeError:
         array = np.array(np.nan)
     if not np.isfinite(array).all():
-        raise ProblemError(f"{what} is {shortened(given)}, expected {expected}")
+        raise ProblemError(f"{what} is {said(given)}, expected {expected}")
     return array

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from casadi import sumsqr
 from numpy.typing import ArrayLike
 
 from ...dynamics import Model
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...ocp import Problem, Settings
 from ...ocp.solve.solver import Solver
 from .arguments import length, numbers
@@ -77,5 +76,5 @@ def _solver(model: Model, link: str, turned: bool, tolerance: float, angle: floa
 def _numbers(what: str, value: ArrayLike, size: int) -> np.ndarray:
     array = numbers(f"ToolGoal: {what}", value, f"{size} finite numbers").ravel()
     if array.size != size:
-        raise ProblemError(f"ToolGoal: {what} is {shortened(value)}, expected {size} finite numbers")
+        raise ProblemError(f"ToolGoal: {what} is {said(value)}, expected {size} finite numbers")
     return array

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any
 
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ...dynamics import Cloud, Model, Scene
 from ...dynamics.shapes.paths import find_path
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...ocp import Settings, Solution
 from .answer import Attempt, Plan
 from .arguments import instance, length, numbers, whole
@@ -136,7 +135,7 @@ class Planner:
         nq = self.stated.cloud.model.nq
         array = numbers(f"plan: {what}", q, f"{nq} finite numbers")
         if array.shape != (nq,):
-            raise ProblemError(f"plan: {what} is {shortened(q)}, expected {nq} finite numbers")
+            raise ProblemError(f"plan: {what} is {said(q)}, expected {nq} finite numbers")
         return array
 
     def _path(self, path: ArrayLike) -> np.ndarray:

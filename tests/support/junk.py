@@ -3,7 +3,7 @@
 import decimal
 import fractions
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,24 @@ def damaged(content: bytes, rng: np.random.Generator) -> bytes:
             case _:
                 result[at:at] = result[at : at + length]
     return bytes(result)
+
+
+VALUES = (b"nan", b"inf", b"-1", b"0 0 0", b"1e400", b"", b"x", b"0 0", b"world", b"1 2 3 4")
+
+
+def damaged_xml(content: bytes, rng: np.random.Generator, values: Sequence[bytes] = VALUES) -> bytes:
+    """Damaged anywhere, or with the value of one attribute replaced."""
+    if rng.random() < 0.5:
+        return damaged(content, rng)
+    quotes = [i for i, byte in enumerate(content) if byte == ord('"')]
+    at = 2 * int(rng.integers(len(quotes) // 2))
+    return content[: quotes[at] + 1] + values[int(rng.integers(len(values)))] + content[quotes[at + 1] :]
+
+
+def moves(model: Any) -> None:
+    """What was read, if anything was, has finite accelerations at rest."""
+    rest = np.zeros(model.nv)
+    assert np.isfinite(model.forward_dynamics(model.neutral(), rest, rest)).all()
 
 
 def changes(plain: object, rng: np.random.Generator) -> Iterator[object]:

@@ -140,3 +140,22 @@ def limited_pendulum(torque_limit=12.0, speed_limit=4.0, steps=20):
     ocp.constrain("power", torque * rate, upper=15)
     ocp.constrain("finish", ca.vertcat(rate, angle), lower=[-0.5, np.pi], upper=[0.5, np.pi], at="end")
     return ocp
+
+
+def gimbal():
+    """A body on a ball joint with a wheel that turns without end."""
+    body = ModelBuilder("gimbal")
+    body.add("body", joint="spherical", mass=1.0, com=(0, 0, 0.05), inertia=np.diag([0.05, 0.06, 0.04]))
+    body.add("wheel", "body", "continuous", axis=(1, 0, 0), mass=0.2, inertia=0.01 * np.eye(3))
+    return body.build()
+
+
+def gimbal_problem(steps):
+    """Its problem without a cost, measured: the robot, the problem, q, v, tau."""
+    model = gimbal()
+    ocp = Problem(steps=steps, step=0.04, integrator="semi-implicit euler")
+    q, v = ocp.state("q", on=model), ocp.state("v", model.nv)
+    tau = ocp.control("tau", model.nv, lower=-2.0, upper=2.0)
+    ocp.derivative(q=v, v=model.forward_dynamics(q, v, tau))
+    ocp.start("q", "v")
+    return model, ocp, q, v, tau

@@ -1,14 +1,21 @@
 """Every exception that Trisweep raises for misuse: a sentence with the object, its value and what was expected.
 
-Mathematics that fails is no exception but a status, see `trisweep.ocp`. This file imports nothing, and every room may
-import it.
+Mathematics that fails is no exception but a status, see `trisweep.ocp`. This file imports nothing of ours, and every
+room may import it.
 """
+
+from reprlib import Repr
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 
 def said(value: object) -> str:
-    """What was given, for a sentence: in few characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "..."
+    """What was given, for a sentence: in few characters, whatever it is."""
+    try:
+        return " ".join(_SHORT.repr(value).split())
+    except Exception:  # such as an integer of more digits than Python writes
+        return f"a {type(value).__name__}"
 
 
 class TrisweepError(ValueError):

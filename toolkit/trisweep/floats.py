@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .errors import ProblemError, TrisweepError, said
+
 NO_NUMBERS = "mMc"  # kinds of NumPy's: of dates it would count the days, of complex numbers lose the half
 
 
@@ -23,3 +25,13 @@ def floats(given: object) -> np.ndarray:
         return np.array(found, dtype=float)
     except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError):
         raise TypeError("no numbers") from None
+
+
+def checked_floats(
+    what: str, given: object, expected: str = "numbers", error: type[TrisweepError] = ProblemError
+) -> np.ndarray:
+    """A new array of floats, or the error that says what was given in their place."""
+    try:
+        return floats(given)
+    except TypeError:
+        raise error(f"{what} is {said(given)}, expected {expected}") from None

@@ -6,12 +6,10 @@ Time and yields without units, as published; four Gauss points a step.
 """
 
 import numpy as np
-import trisweep as ts
 from casadi import vertcat
 
 from ..case import Case, Stated
-from ..measurements import held, least_squares
-from ..rules import collocation
+from ..reaction import fitted
 
 TIMES = np.r_[0:0.251:0.025, 0.3:0.551:0.05, 0.65:0.951:0.1]
 YIELDS = np.column_stack([
@@ -22,20 +20,12 @@ YIELDS = np.column_stack([
 ])  # fmt: skip
 
 
+def rates(theta, y):
+    return vertcat(-(theta[0] + theta[2]) * y[0] ** 2, theta[0] * y[0] ** 2 - theta[1] * y[1])
+
+
 def build() -> Stated:
-    steps, duration = 100, TIMES[-1]
-    ocp = ts.Problem(steps=steps, duration=duration)
-    x, theta = ocp.state("x", 2), ocp.state("theta", 3)
-
-    def rates(y):
-        return vertcat(-(theta[0] + theta[2]) * y[0] ** 2, theta[0] * y[0] ** 2 - theta[1] * y[1])
-
-    value = collocation(ocp, rates, x, points=4)
-    ocp.next(theta=theta)
-    ocp.constrain("rates are not negative", theta, lower=0, at="start")
-    ocp.constrain("feed", x, equals=[1, 0], at="start")
-    given = least_squares(ocp, value, TIMES, YIELDS, duration)
-    return Stated(ocp, {"x": held(TIMES, YIELDS, duration, steps)}, given)
+    return fitted(TIMES, YIELDS, [1, 0], 3, rates, points=4)
 
 
 CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 12", optimum=5.2366e-3, tolerance=1e-6)

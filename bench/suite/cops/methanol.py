@@ -8,12 +8,10 @@
 Time and shares without units, as published; three Gauss points a step.
 """
 
-import trisweep as ts
 from casadi import vertcat
 
 from ..case import Case, Stated
-from ..measurements import held, least_squares
-from ..rules import collocation
+from ..reaction import fitted
 
 # time, y1, y2, y3
 MEASURED = (
@@ -26,25 +24,17 @@ MEASURED = (
 )  # fmt: skip
 
 
+def rates(theta, y):
+    d = (theta[1] + theta[4]) * y[0] + y[1]
+    return vertcat(
+        -(2 * theta[1] - theta[0] * y[1] / d + theta[2] + theta[3]) * y[0],
+        theta[0] * y[0] * (theta[1] * y[0] - y[1]) / d + theta[2] * y[0],
+        theta[0] * y[0] * (y[1] + theta[4] * y[0]) / d + theta[3] * y[0],
+    )
+
+
 def build() -> Stated:
-    times, shares = [row[0] for row in MEASURED], [row[1:] for row in MEASURED]
-    ocp = ts.Problem(steps=100, duration=times[-1])
-    x, theta = ocp.state("x", 3), ocp.state("theta", 5)
-
-    def rates(y):
-        d = (theta[1] + theta[4]) * y[0] + y[1]
-        return vertcat(
-            -(2 * theta[1] - theta[0] * y[1] / d + theta[2] + theta[3]) * y[0],
-            theta[0] * y[0] * (theta[1] * y[0] - y[1]) / d + theta[2] * y[0],
-            theta[0] * y[0] * (y[1] + theta[4] * y[0]) / d + theta[3] * y[0],
-        )
-
-    value = collocation(ocp, rates, x, points=3)
-    ocp.next(theta=theta)
-    ocp.constrain("rates are not negative", theta, lower=0, at="start")
-    ocp.constrain("feed", x, equals=[1, 0, 0], at="start")
-    given = least_squares(ocp, value, times, shares, times[-1])
-    return Stated(ocp, {"x": held(times, shares, times[-1], ocp.steps), "theta": 1.0}, given)
+    return fitted([row[0] for row in MEASURED], [row[1:] for row in MEASURED], [1, 0, 0], 5, rates, theta=1.0)
 
 
 CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 13", optimum=9.02229e-3, tolerance=1e-6)

@@ -6,12 +6,10 @@
 Time in minutes as published, shares in per cent, eight measurements; three Gauss points a step.
 """
 
-import trisweep as ts
 from casadi import vertcat
 
 from ..case import Case, Stated
-from ..measurements import held, least_squares
-from ..rules import collocation
+from ..reaction import fitted
 
 # time, y1 ... y5
 MEASURED = (
@@ -21,27 +19,19 @@ MEASURED = (
 )  # fmt: skip
 
 
+def rates(theta, y):
+    ocimene = (theta[2] + theta[3]) * y[2]
+    return vertcat(
+        -(theta[0] + theta[1]) * y[0],
+        theta[0] * y[0],
+        theta[1] * y[0] - ocimene + theta[4] * y[4],
+        theta[2] * y[2],
+        theta[3] * y[2] - theta[4] * y[4],
+    )
+
+
 def build() -> Stated:
-    times, shares = [row[0] for row in MEASURED], [row[1:] for row in MEASURED]
-    ocp = ts.Problem(steps=100, duration=times[-1])
-    x, theta = ocp.state("x", 5), ocp.state("theta", 5)
-
-    def rates(y):
-        ocimene = (theta[2] + theta[3]) * y[2]
-        return vertcat(
-            -(theta[0] + theta[1]) * y[0],
-            theta[0] * y[0],
-            theta[1] * y[0] - ocimene + theta[4] * y[4],
-            theta[2] * y[2],
-            theta[3] * y[2] - theta[4] * y[4],
-        )
-
-    value = collocation(ocp, rates, x, points=3)
-    ocp.next(theta=theta)
-    ocp.constrain("rates are not negative", theta, lower=0, at="start")
-    ocp.constrain("feed", x, equals=[100, 0, 0, 0, 0], at="start")
-    given = least_squares(ocp, value, times, shares, times[-1])
-    return Stated(ocp, {"x": held(times, shares, times[-1], ocp.steps)}, given)
+    return fitted([row[0] for row in MEASURED], [row[1:] for row in MEASURED], [100, 0, 0, 0, 0], 5, rates)
 
 
 CASE = Case(build, source="COPS 3.0 (Dolan, More, Munson 2004), problem 5", optimum=19.8721, tolerance=1e-4)

@@ -277,7 +277,7 @@ def moved(model, *arguments, **options):
         (lambda m: moved(m, [weld("hand")]), "has no link 'hand', expected one of"),
         (lambda m: moved(m, [weld("iiwa_link_0")]), "fixed to the world"),
         (lambda m: moved(m, weld("iiwa_flange")), "expected a list of constraints"),
-        (lambda m: moved(m, ["iiwa_flange"]), "constraints holds a str, expected weld, point or Constraint"),
+        (lambda m: moved(m, ["iiwa_flange"]), "constraints holds 'iiwa_flange', expected weld, point or Constraint"),
         (lambda m: moved(m, method="ldl"), "method is 'ldl', expected one of"),
         (lambda m: moved(m, [Constraint("iiwa_link_7", np.eye(6), other="x")]), "has no link 'x', expected one of"),
         (lambda m: m.delassus(m.neutral(), [weld("iiwa_flange")], "pv-osim-fast"), "expected a floating base"),

@@ -5,30 +5,22 @@ import numpy as np
 import pytest
 import trisweep as ts
 from scipy.spatial.transform import Rotation
-from trisweep.dynamics import ModelBuilder
+from support.ocp_problems import gimbal_problem
 from trisweep.errors import ProblemError
 
 
-def gimbal():
-    """A body on a ball joint with a wheel that turns without end, to be brought upright."""
-    body = ModelBuilder("gimbal")
-    body.add("body", joint="spherical", mass=1.0, com=(0, 0, 0.05), inertia=np.diag([0.05, 0.06, 0.04]))
-    body.add("wheel", "body", "continuous", axis=(1, 0, 0), mass=0.2, inertia=0.01 * np.eye(3))
-    model = body.build()
-    ocp = ts.Problem(steps=15, step=0.04, integrator="semi-implicit euler")
-    q, v = ocp.state("q", on=model), ocp.state("v", model.nv)
-    tau = ocp.control("tau", model.nv, lower=-2.0, upper=2.0)
-    ocp.derivative(q=v, v=model.forward_dynamics(q, v, tau))
+def upright():
+    """A gimbal, to be brought upright."""
+    model, ocp, q, v, tau = gimbal_problem(15)
     R, _ = model.link_pose(q, "body")
     away = 3 - ca.trace(R) + 1 - q[4]
     ocp.minimize(away + 0.05 * ca.sumsqr(v) + 0.01 * ca.sumsqr(tau))
     ocp.minimize(20 * away + ca.sumsqr(v), at="end")
-    ocp.start("q", "v")
     return model, ocp.build()
 
 
 def test_configurations_are_followed_by_steps():
-    model, solver = gimbal()
+    model, solver = upright()
     controller = solver.controller(iterations=12, barrier=1e-9)
     rng = np.random.default_rng(3)
     q, v = np.r_[Rotation.from_rotvec([0.6, -0.4, 0.3]).as_quat(), np.cos(0.5), np.sin(0.5)], np.zeros(model.nv)

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 import trisweep as ts
-from trisweep.dynamics import ModelBuilder
+from support.ocp_problems import gimbal_problem
 from trisweep.errors import CompileError, ProblemError
 from trisweep.native.instruction_sets import FLAGS
 
@@ -90,14 +90,8 @@ def swing():
 
 def turn():
     """A body on a ball joint with a wheel: a configuration, recentred."""
-    body = ModelBuilder("gimbal")
-    body.add("body", joint="spherical", mass=1.0, com=(0, 0, 0.05), inertia=np.diag([0.05, 0.06, 0.04]))
-    body.add("wheel", "body", "continuous", axis=(1, 0, 0), mass=0.2, inertia=0.01 * np.eye(3))
-    model = body.build()
-    ocp = ts.Problem(steps=10, step=0.04, integrator="semi-implicit euler")
-    q, v, weight = ocp.state("q", on=model), ocp.state("v", model.nv), ocp.parameter("weight", per_stage=False)
-    tau = ocp.control("tau", model.nv, lower=-2.0, upper=2.0)
-    ocp.derivative(q=v, v=model.forward_dynamics(q, v, tau))
+    model, ocp, q, v, tau = gimbal_problem(10)
+    weight = ocp.parameter("weight", per_stage=False)
     R, _ = model.link_pose(q, "body")
     ocp.minimize(weight * (4 - ca.trace(R) - q[4]) + 0.05 * ca.sumsqr(v) + 0.01 * ca.sumsqr(tau))
     ocp.start("q", "v")

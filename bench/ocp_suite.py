@@ -10,7 +10,7 @@ answer, recomputed by CasADi alone, relative to the largest multiplier (at least
 import sys
 
 from support.machine import describe
-from trisweep.ocp.statement.terms import Kind
+from trisweep.ocp.statement.costs_and_constraints.terms import Kind
 from trisweep.problems import names, task
 from trisweep.problems.twins.ipopt import Ipopt
 

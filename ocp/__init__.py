@@ -11,8 +11,8 @@ from .answer.iteration import Iteration
 from .answer.solution import Solution
 from .solve.settings import Settings
 from .solve.solver import Solver
+from .statement.costs_and_constraints.soft import Soft
 from .statement.problem import Problem
-from .statement.soft import Soft
 from .statement.variables import Free
 
 if TYPE_CHECKING:

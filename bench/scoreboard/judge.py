@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 from trisweep.ocp import Solution, Solver
 from trisweep.ocp.solve.nonlinear_program import assemble
-from trisweep.ocp.statement.terms import Kind
+from trisweep.ocp.statement.costs_and_constraints.terms import Kind
 
 PRIMAL, DUAL = 1e-6, 1e-5
 TOLERANCE = 1e-8

@@ -14,8 +14,8 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 from trisweep import Problem
-from trisweep.ocp.statement.limits import Limits
-from trisweep.ocp.statement.terms import Kind, Term
+from trisweep.ocp.statement.costs_and_constraints.limits import Limits
+from trisweep.ocp.statement.costs_and_constraints.terms import Kind, Term
 from trisweep.ocp.statement.variables import Control, State
 
 KINDS = ("variables", "rows", "cost")

@@ -9,8 +9,8 @@ import casadi as ca
 import numpy as np
 
 from ..instruction_sets import CoreObject, core
-from .driver import ENTRY
 from .engine import LoadedCode
+from .llvm_ir.driver import ENTRY
 
 
 class Sizes(NamedTuple):

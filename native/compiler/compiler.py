@@ -21,7 +21,7 @@ from ...forks import no_fork
 from ..progress_bar import Progress
 from .compiled_function import CompiledFunction, Ports, Source, ports_of
 from .engine import CODE_GENERATION_LEVELS, Assembler, LoadedCode, host
-from .modules import lowered
+from .llvm_ir.modules import lowered
 from .object_cache import ObjectCache, default_folder
 from .recording import expanded, record
 
@@ -103,6 +103,6 @@ def _identity() -> str:
     compiler's source, so that a change of it needs no cleaning.
     """
     digest = hashlib.sha256(version("trisweep").encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return f"{host().identity}\n{ca.CasadiMeta.version()}\n{digest.hexdigest()}"

@@ -11,10 +11,10 @@ import llvmlite.binding as llvm
 from ...errors import CompileError
 from ..instruction_sets import FLAGS, level
 from .compiled_function import Source
-from .driver import ENTRY
 from .engine import CODE_GENERATION_LEVELS, Processor, host
-from .modules import lowered
-from .vector_math import LIBRARY_PREFIX
+from .llvm_ir.driver import ENTRY
+from .llvm_ir.modules import lowered
+from .llvm_ir.vector_math import LIBRARY_PREFIX
 
 LEVELS = {"x86-64": "baseline", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}
 

@@ -8,7 +8,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from ...forks import hold_at_fork
-from .vector_math import library_addresses
+from .llvm_ir.vector_math import library_addresses
 
 # LLVM's own levels. The IR is already in its final form, so no IR passes run: the level only steers code
 # generation.

@@ -9,8 +9,8 @@ the speed of the code, and keeps compile time linear in the length of the progra
 
 from dataclasses import dataclass, replace
 
+from .llvm_ir.vector_math import CALLS
 from .straight_line_code import LEAVES, LOOKUP, StraightLineCode
-from .vector_math import CALLS
 
 OPERATIONS_PER_PIECE = 3000
 

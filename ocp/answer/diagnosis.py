@@ -14,7 +14,7 @@ from ..judge.residual import Point
 from ..stages.layout import Layout, dynamics_rows
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 
 if TYPE_CHECKING:
     from ..judge.conditions import Conditions

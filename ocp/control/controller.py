@@ -218,9 +218,9 @@ class Controller:
         self._limits(wrong)
 
     def _put_guess(self) -> None:
-        core, of_stages = self._core, self._core.stage.copy()
-        core.z[:] = self.solver.inputs.guess(self.guess, of_stages)
-        core.stage[:] = of_stages
+        core, stage_parameters = self._core, self._core.stage.copy()
+        core.z[:] = self.solver.inputs.guess(self.guess, stage_parameters)
+        core.stage[:] = stage_parameters
 
     # --- what is given, checked before anything changes
 

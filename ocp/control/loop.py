@@ -14,7 +14,7 @@ from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
 from ..solve.warm_start import WarmStart, later_stages
 from ..stages.limit_vectors import LimitedRows
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .ports import anchor_places, parameter_ports, state_ports
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> Core
     layout, place = solver.layout, rows.layout
     made = core.LimitFunction()
     made.stages, made.rows = rows.places.shape
-    made.at_shared, made.stage_stride = place.at_shared, place.per_stage
-    made.at_stage = place.at_stage + rows.stages.start * place.per_stage
+    made.at_shared, made.stage_stride = place.at_shared, place.stage_stride
+    made.at_stage = place.at_stage + rows.stages.start * place.stage_stride
     places = rows.places.ravel().copy()
     without = np.isin(places, np.concatenate([solver.transcription.fixed_z, solver.transcription.pinned_z]))
     places[places >= layout.size_z] -= layout.kind(Kind.INEQUALITY).start

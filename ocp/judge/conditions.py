@@ -15,7 +15,7 @@ from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .evaluation import Evaluation
 from .relative import relative_residual
 from .residual import Measured, Point, Residual, Sums, measured_at

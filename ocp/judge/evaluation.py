@@ -10,7 +10,7 @@ import numpy as np
 from ..stages.layout import Layout, block_places
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .residual import Point
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .residual import Point, Residual, Sums, beside_price, gap_to_limit, largest_of, outside
 
 LARGEST = 1e300  # of all numbers that are compared with others: beside what has outgrown it nothing is small

@@ -18,7 +18,7 @@ import numpy as np
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
-from ..statement.terms import CONSTRAINTS, Kind
+from ..statement.costs_and_constraints.terms import CONSTRAINTS, Kind
 
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
 

@@ -11,7 +11,7 @@ from ...adjoint import solved
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .evaluation import Evaluation
 from .relative import SMALL, Sizes
 from .residual import Point, Sums

@@ -19,7 +19,7 @@ from ..judge.residual import Measured, Point
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request
 from .settings import Settings
 

@@ -20,7 +20,7 @@ from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors, StatedLimits
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request, Watcher
 from .settings import BARRIERS, Settings
 
@@ -156,12 +156,12 @@ class NativeBackend:
         made.first, made.count, made.child = block.stages[0], len(block.stages), block.child
         layouts, phases = self.layout.phases, self.transcription.phases
         phase = layouts[phases.index(block.phase)]
-        made.at_shared, made.stage_stride = phase.at_shared, phase.per_stage
-        made.at_stage = phase.at_stage + (block.stages[0] - phase.first) * phase.per_stage
+        made.at_shared, made.stage_stride = phase.at_shared, phase.stage_stride
+        made.at_stage = phase.at_stage + (block.stages[0] - phase.first) * phase.stage_stride
         if block.entering is not None:
             entered = layouts[phases.index(block.entering)]
-            made.at_child = entered.at_stage + (block.child - entered.first) * entered.per_stage
-            made.child_stride = entered.per_stage
+            made.at_child = entered.at_stage + (block.child - entered.first) * entered.stage_stride
+            made.child_stride = entered.stage_stride
         made.objective, made.dynamics = block.count(Kind.OBJECTIVE), block.count(Kind.DYNAMICS)
         made.equalities, made.inequalities = block.count(Kind.EQUALITY), block.count(Kind.INEQUALITY)
         made.lanes = functions.lanes
@@ -184,8 +184,8 @@ class NativeBackend:
             for first, count in ((0, place.steps), (place.steps, 1)):
                 recentring = core.Recentring()
                 recentring.first, recentring.count = place.first + first, count
-                recentring.at_stage = place.at_stage + first * place.per_stage
-                recentring.per_stage = place.per_stage
+                recentring.at_stage = place.at_stage + first * place.stage_stride
+                recentring.per_stage = place.stage_stride
                 recentring.set_function(compiled.address, compiled.sizes.work)
                 made.append(recentring)
         return made

@@ -16,7 +16,7 @@ from ...errors import ProblemError
 from ..stages.layout import Layout, block_places
 from ..stages.stages import Block, Phase
 from ..stages.transcription import Transcription
-from ..statement.terms import CONSTRAINTS, Kind
+from ..statement.costs_and_constraints.terms import CONSTRAINTS, Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
 
     def stage_parameters(phase: Phase, k: int) -> ca.MX:
         place = layout.phases[transcription.phases.index(phase)]
-        first = layout.size_shared + place.at_stage + (k - place.first) * place.per_stage
-        return p[first : first + place.per_stage]
+        first = layout.size_shared + place.at_stage + (k - place.first) * place.stage_stride
+        return p[first : first + place.stage_stride]
 
     for block in transcription.blocks:
         function, places = plain_function(block), block_places(transcription, block)

@@ -19,9 +19,9 @@ from itertools import chain
 import numpy as np
 
 from ...cached import cached_property
+from ..statement.costs_and_constraints.terms import CONSTRAINTS, Kind
 from ..statement.manifold import Manifold
 from ..statement.problem import Problem
-from ..statement.terms import CONSTRAINTS, Kind
 from ..statement.variables import Control, Parameter, State
 from .stages import Block, Phase
 from .transcription import Transcription
@@ -88,7 +88,7 @@ class PhaseLayout:
         return sum(v.size for v in self.parameters if v.per_stage)
 
     @cached_property
-    def per_stage(self) -> int:
+    def stage_stride(self) -> int:
         """The number of parameters of a stage, anchors included."""
         return self.at_anchors + sum(v.manifold.anchors for v in self.states)
 
@@ -139,16 +139,16 @@ class PhaseLayout:
         return found
 
     def stage_rows(self, stage_parameters: np.ndarray) -> np.ndarray:
-        """This phase's part of the stage parameters (stages, per_stage)."""
-        rows = self.steps + 1
-        return stage_parameters[self.at_stage : self.at_stage + rows * self.per_stage].reshape(rows, self.per_stage)
+        """This phase's part of the stage parameters (stages, stage_stride)."""
+        rows, width = self.steps + 1, self.stage_stride
+        return stage_parameters[self.at_stage : self.at_stage + rows * width].reshape(rows, width)
 
     def step_lengths(self, stage_parameters: np.ndarray) -> np.ndarray | None:
         """Of every step, in s, where a parameter has them."""
         if not self.lengths:
             return None
-        of_stages = tuple(v for v in self.parameters if v.per_stage)
-        return _split(self.stage_rows(stage_parameters), of_stages)[self.lengths][:-1, 0]
+        own = tuple(v for v in self.parameters if v.per_stage)
+        return _split(self.stage_rows(stage_parameters), own)[self.lengths][:-1, 0]
 
     def parameters_by_name(self, shared: np.ndarray, stage_parameters: np.ndarray) -> dict[str, np.ndarray]:
         """Every parameter: (size,), or (stages, size) where each stage has its own."""
@@ -218,7 +218,7 @@ class Layout:
     @cached_property
     def size_stage(self) -> int:
         """The number of stage parameters of all stages."""
-        return sum((phase.steps + 1) * phase.per_stage for phase in self.phases)
+        return sum((phase.steps + 1) * phase.stage_stride for phase in self.phases)
 
     def kind(self, kind: Kind) -> slice:
         """Where the rows of a kind stand in y."""
@@ -272,7 +272,7 @@ def _phase_layout(phase: Phase, before: PhaseLayout | None) -> PhaseLayout:
         chosen=phase.chosen.numel(),
         at_z=before.at_z + before.size_z if before else 0,
         at_shared=before.at_shared + before.shared if before else 0,
-        at_stage=before.at_stage + (before.steps + 1) * before.per_stage if before else 0,
+        at_stage=before.at_stage + (before.steps + 1) * before.stage_stride if before else 0,
         free_duration=problem.free_duration is not None,
         lengths=problem.lengths.name if problem.lengths is not None else "",
     )

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...cached import cached_property
 from ...errors import ProblemError
-from ..statement.limits import Limits
-from ..statement.soft import Price
-from ..statement.terms import Kind
+from ..statement.costs_and_constraints.limits import Limits
+from ..statement.costs_and_constraints.soft import Price
+from ..statement.costs_and_constraints.terms import Kind
 from ..statement.variables import Control, State
 from .layout import Layout, PhaseLayout, block_places
 from .stages import Phase

@@ -9,8 +9,8 @@ import casadi as ca
 
 from ...adjoint import ImplicitNode, keep, solved
 from ...cached import cached_property
+from ..statement.costs_and_constraints.terms import Kind, Term
 from ..statement.problem import Problem
-from ..statement.terms import Kind, Term
 from ..statement.variables import Control, State
 
 NOTHING = ca.SX(0, 1)

@@ -24,8 +24,8 @@ from ...adjoint import expand_to_compile
 from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement import integrators
+from ..statement.costs_and_constraints.terms import Kind, Term, term
 from ..statement.problem import Problem
-from ..statement.terms import Kind, Term, term
 from .stages import Block, Phase
 
 # Operations whose slope may be one thing here and another there, and constant in between: no slope tells of them.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...adjoint import nodes_of
 from ...errors import ProblemError
-from .limits import Limits, checked_limits
+from .costs_and_constraints.limits import Limits, checked_limits
 from .variables import Free, Variable, uses
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from ...errors import ProblemError, said
-from .limits import constant_limits
+from .costs_and_constraints.limits import constant_limits
 from .manifold import Manifold
 from .variables import Free, Parameter, State, is_seconds, new_state
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from ...errors import ProblemError
-from .limits import unlimited
-from .terms import Link
+from .costs_and_constraints.limits import unlimited
+from .costs_and_constraints.terms import Link
 from .variables import Control, State, uses
 
 if TYPE_CHECKING:

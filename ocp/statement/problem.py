@@ -25,14 +25,14 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import ImplicitNode, keep
 from ...errors import ProblemError
-from .constraints import constraint_terms
+from .costs_and_constraints.constraint import constraint_terms
+from .costs_and_constraints.limits import coordinate_limits
+from .costs_and_constraints.named_stages import Stages, stages_of
+from .costs_and_constraints.soft import Soft
+from .costs_and_constraints.terms import Kind, Link, Term, term
 from .expressions import add_dynamics, own_expression, own_limits
 from .horizon import check_steps, free_duration, step_lengths, time_step
 from .integrators import METHODS
-from .limits import coordinate_limits
-from .named_stages import Stages, stages_of
-from .soft import Soft
-from .terms import Kind, Link, Term, term
 from .variables import (
     Control,
     Free,

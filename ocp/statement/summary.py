@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .limits import Limits
-from .terms import Kind, Term
+from .costs_and_constraints.limits import Limits
+from .costs_and_constraints.terms import Kind, Term
 
 if TYPE_CHECKING:
     from .problem import Problem

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...adjoint import nodes_of
 from ...errors import ProblemError, said
-from .limits import Limits
+from .costs_and_constraints.limits import Limits
 from .manifold import Manifold
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ocp import Solution, Solver
 from ...ocp.solve.nonlinear_program import assemble
-from ...ocp.statement.terms import Kind
+from ...ocp.statement.costs_and_constraints.terms import Kind
 from ..ready import Task
 
 # Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.

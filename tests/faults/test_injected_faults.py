@@ -11,7 +11,7 @@ import pytest
 from support.ocp_problems import swing_up
 from support.sanitizers import needs_own_memory
 
-# The calling convention of compiled functions (native/compiler/driver.py).
+# The calling convention of compiled functions (native/compiler/llvm_ir/driver.py).
 Entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
 FAULTS = {"nan": np.nan, "inf": np.inf, "sign": -1.0}
 

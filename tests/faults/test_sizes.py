@@ -9,8 +9,8 @@ import pytest
 import trisweep as ts
 from trisweep.dynamics.files.urdf_elements import Element
 from trisweep.native import compile_function
-from trisweep.native.compiler import lowering
-from trisweep.native.compiler.driver import driver_module
+from trisweep.native.compiler.llvm_ir import lowering
+from trisweep.native.compiler.llvm_ir.driver import driver_module
 from trisweep.native.compiler.recording import record
 from trisweep.native.compiler.register_plan import Frame, plan
 

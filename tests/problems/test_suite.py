@@ -13,7 +13,7 @@ from scoreboard.table import Board, by_problem, remarks, summary
 from scoreboard.units import KINDS, rescaled, rescaled_guess
 from suite import case, cases, places
 from trisweep.ocp.judge.residual import Point
-from trisweep.ocp.statement.terms import Kind
+from trisweep.ocp.statement.costs_and_constraints.terms import Kind
 
 QUICK = (
     "beam", "bolza", "cart_pendulum", "dielectrophoretic_particle", "double_integrator_time", "double_oscillator",

@@ -1,4 +1,4 @@
-// Compiled code as the core calls it (`native/compiler/driver.py` has the convention).
+// Compiled code as the core calls it (`native/compiler/llvm_ir/driver.py` has the convention).
 #pragma once
 
 #include <cstdint>

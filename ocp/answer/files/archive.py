@@ -14,7 +14,7 @@ import numpy as np
 from ...judge.residual import Measured, Point, Residual
 from ...stages.layout import Layout
 from ...stages.limit_vectors import LimitVectors
-from ...statement.terms import CONSTRAINTS, Kind
+from ...statement.costs_and_constraints.terms import CONSTRAINTS, Kind
 from ..diagnosis import Fault
 from ..iteration import Iteration
 from ..solution import Solution

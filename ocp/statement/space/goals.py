@@ -16,7 +16,7 @@ from ....errors import ModelError, ProblemError
 from ....floats import floats
 
 if TYPE_CHECKING:
-    from ..named_stages import Stages
+    from ..costs_and_constraints.named_stages import Stages
     from ..problem import Problem
 
 SMALLEST = 1e-12  # of 1 + trace(R): half a turn away, the quaternion is kept from dividing by zero

@@ -4,11 +4,11 @@ import casadi as ca
 import numpy as np
 import pytest
 from support.sx_functions import random_function
-from trisweep.native.compiler import register_plan as residence
+from trisweep.native.compiler import register_plan
+from trisweep.native.compiler.llvm_ir.vector_math import CALLS
 from trisweep.native.compiler.recording import record
 from trisweep.native.compiler.register_plan import plan
 from trisweep.native.compiler.straight_line_code import LEAVES, contract, without_unused
-from trisweep.native.compiler.vector_math import CALLS
 
 
 def planned(function: ca.Function, registers: int):
@@ -71,7 +71,7 @@ def test_every_load_finds_its_value_and_every_output_is_stored(registers, instru
 
 
 def test_the_plan_holds_every_operation_once_in_order_in_pieces_of_bounded_length(monkeypatch):
-    monkeypatch.setattr(residence, "OPERATIONS_PER_PIECE", 50)
+    monkeypatch.setattr(register_plan, "OPERATIONS_PER_PIECE", 50)
     program, _, pieces = planned(random_function(np.random.default_rng(4), 700), 14)
     assert len(pieces) > 5
     assert max(map(len, pieces)) == 50

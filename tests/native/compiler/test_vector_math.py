@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.sx_functions import no_cache  # noqa: F401
 from trisweep.native import compile_function
-from trisweep.native.compiler.vector_math import REDUCTION_LIMIT
+from trisweep.native.compiler.llvm_ir.vector_math import REDUCTION_LIMIT
 
 LANES = [1, 2, 4, 8]
 

@@ -6,7 +6,7 @@ import pytest
 from support.ocp_problems import limited_pendulum
 from trisweep.ocp import Settings
 from trisweep.ocp.solve.nonlinear_program import assemble
-from trisweep.ocp.statement.terms import Kind
+from trisweep.ocp.statement.costs_and_constraints.terms import Kind
 
 
 class Lying:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from ..variables import Control
 from .limits import Limits, zero_limits
 from .soft import Price
-from .variables import Control
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ..problem import Problem
 
 
 class Kind(str, Enum):

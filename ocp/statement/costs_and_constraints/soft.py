@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ProblemError, said
-from ...floats import floats
+from ....errors import ProblemError, said
+from ....floats import floats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 
-from .straight_line_code import LOOKUP, bits_of
+from ..straight_line_code import LOOKUP, bits_of
 
 REDUCTION_LIMIT = 1e5
 HALF_PI = (

@@ -8,8 +8,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...errors import ProblemError
-from .variables import Control, uses
+from ....errors import ProblemError
+from ..variables import Control, uses
 
 Stages = str | int | slice | Sequence[int]
 

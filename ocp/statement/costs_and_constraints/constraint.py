@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from ...adjoint import nodes_of
-from ...errors import ProblemError
-from .expressions import own_limits
+from ....adjoint import nodes_of
+from ....errors import ProblemError
+from ..expressions import own_limits
+from ..variables import Control, State, Variable, checked_names, compares, same, uses
 from .limits import Limits
 from .named_stages import Stages, stages_of
 from .soft import checked_price
 from .terms import Kind, Term, term
-from .variables import Control, State, Variable, checked_names, compares, same, uses
 
 if TYPE_CHECKING:
-    from .problem import Problem
+    from ..problem import Problem
 
 OURS = ("dynamics of ", "entry into ")  # how constraints that are nobody's are called
 

@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...cached import cached_property
-from ...errors import ProblemError
-from ...floats import checked_floats
-from .manifold import Manifold
+from ....cached import cached_property
+from ....errors import ProblemError
+from ....floats import checked_floats
+from ..manifold import Manifold
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ through the pieces, scattered from slots to rows. Where the last group is short,
 last sample and write the same numbers to the same row.
 """
 
-from .register_plan import Frame
+from ..register_plan import Frame
 from .vector_math import vector_type
 
 ENTRY = "evaluate"

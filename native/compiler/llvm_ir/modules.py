@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from ..engine import Processor
+from ..recording import record
+from ..register_plan import plan
+from ..straight_line_code import contract, without_unused
 from .driver import driver_module, work_size
-from .engine import Processor
 from .lowering import Lowering
-from .recording import record
-from .register_plan import plan
-from .straight_line_code import contract, without_unused
 from .vector_math import definitions, lookup_definitions
 
 

@@ -9,8 +9,8 @@ operations in one basic block (a sum of many terms), so a block ends after some 
 
 from collections.abc import Callable
 
-from .register_plan import PlannedOperation
-from .straight_line_code import LOOKUP, StraightLineCode
+from ..register_plan import PlannedOperation
+from ..straight_line_code import LOOKUP, StraightLineCode
 from .vector_math import BINARY, UNARY, declarations, lookup_declarations, pair_type, splat, vector_type
 
 OPERATIONS_PER_LABEL = 20

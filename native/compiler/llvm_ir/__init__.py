@@ -1,0 +1,1 @@
+"""A straight-line program as LLVM IR."""

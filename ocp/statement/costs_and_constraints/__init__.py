@@ -1,0 +1,1 @@
+"""Terms on stages: costs, equalities, inequalities, and the limits of these, hard or soft."""

@@ -8,7 +8,7 @@ namespace {
 constexpr double LOST = 1e3, GROWN = 30.0;
 // Seconds that a solve in place of a step is given at least: the deadline may be over by then.
 constexpr double LEAST = 1e-6;
-// A deadline of so many times what a solve needs at the least leaves time for one, in a cycle that begins with it.
+// A deadline of so many times what the start of a solve takes leaves time for it in a cycle that begins with it.
 constexpr double ENOUGH = 1.2;
 
 struct Nobody : Watcher {
@@ -31,6 +31,7 @@ Controller::Controller(const Structure& structure, StatedLimits stated, Loop giv
     y.resize(result.y.size()), w.resize(result.w.size());
     solver.set_shift(loop.shift);
     solver.reserve(loop.settings);
+    solver.judges_unfinished = false;
     for (const Port& port : loop.measured) size_measured += port.size;
     for (const int i : structure.fixed) fixed.push_back(structure.nu[0] + i);
     coordinates.resize(fixed.size());
@@ -43,11 +44,13 @@ Controller::Controller(const Structure& structure, StatedLimits stated, Loop giv
 bool Controller::prepare() {
     const auto begin = Stopwatch::clock::now();
     if (limits.parametric() && !limits.set(given.shared.data(), given.stage.data())) return false;
-    if (follows) {
+    if (follows || unfinished) {
         put_parameters(solver.renew_parameters(given.shared));
         const bool same = !limits.parametric() ||
                           solver.move_bounds(limits.z_low(), limits.z_high(), limits.c_low(), limits.c_high());
-        ready = solver.prepare(loop.moves_on) && same;
+        if (loop.moves_on) solver.move_on();
+        ready = follows && solver.prepare() && same;
+        unfinished = unfinished && same;
     }
     prepared = true;
     prepare_seconds = since(begin);
@@ -77,25 +80,47 @@ Controller::Command Controller::feedback(const double* values) {
 }
 
 void Controller::restart() {
-    planned = follows = ready = prepared = last_solved = false;
+    planned = follows = unfinished = ready = prepared = last_solved = false;
     last_error = INFINITY;
 }
 
 Controller::Command Controller::stepped(const double* values) {
-    const double* at = values;
-    for (const Port& port : loop.measured) {
-        port.put(at, start);
-        port.turn(at, solver.stage_parameters(), start.z);
-        at += port.size;
-    }
-    for (std::size_t i = 0; i < fixed.size(); ++i) coordinates[i] = start.z[fixed[i]];
+    measure(values);
     const Solver::Taken taken = solver.feedback(coordinates, loop.iterations, loop.seconds, control);
     const bool fine = taken.fine && taken.error <= std::min(LOST, GROWN * std::max(last_error, 1.0));
     return {fine, Status::stalled, taken.steps, taken.error};
 }
 
-// From the plan as it stands, moved on; from z where there is none.
+// The coordinates of measured values about the plan's anchors.
+void Controller::measure(const double* values) {
+    for (const Port& port : loop.measured) {
+        port.put(values, start);
+        port.turn(values, solver.stage_parameters(), start.z);
+        values += port.size;
+    }
+    for (std::size_t i = 0; i < fixed.size(); ++i) coordinates[i] = start.z[fixed[i]];
+}
+
+// A solve, or the next iterations of one that ran out of time.
 Controller::Command Controller::solved(const double* values, Stopwatch::clock::time_point begin) {
+    const bool first = !planned;
+    const double left = std::max(loop.seconds - since(begin), LEAST), least = solver.start_seconds();
+    if (!first && !unfinished && left < least && loop.seconds > ENOUGH * least) {  // the next cycle solves
+        follows = last_solved = false;
+        return {false, Status::time_limit, 0};
+    }
+    const Status status = unfinished ? resumed(values, left) : begun(values, left);
+    follows = last_solved = status == Status::solved;
+    unfinished = status == Status::time_limit && !first;
+    const Result& result = solver.collect();
+    if (all_finite(std::ptrdiff_t(control.size()), result.z.data()))  // else what was commanded last stands
+        std::copy_n(result.z.begin(), control.size(), control.begin());
+    if (follows) solver.take_over(loop.barrier);
+    return {false, status, result.iterations, follows ? 0.0 : double(INFINITY)};
+}
+
+// From the plan as it stands, moved on; from z where there is none, and then for as long as it takes.
+Status Controller::begun(const double* values, double seconds) {
     const bool again = planned;
     start = given;
     if (again) {
@@ -106,19 +131,20 @@ Controller::Command Controller::solved(const double* values, Stopwatch::clock::t
         port.put(values, start);
         values += port.size;
     }
-    const double left = std::max(loop.seconds - since(begin), LEAST);
-    // The plan as it is, where a whole cycle's time would do for a solve and what is left of this one does not.
-    if (again && left < solver.least_seconds() && loop.seconds > ENOUGH * solver.least_seconds()) {
-        follows = last_solved = false;
-        return {false, Status::time_limit, 0};
-    }
-    const Status status = run(again && (last_solved || follows), again ? left : loop.settings.seconds);
-    follows = last_solved = status == Status::solved;
-    const Result& result = solver.collect();
-    if (all_finite(std::ptrdiff_t(control.size()), result.z.data()))  // else what was commanded last stands
-        std::copy_n(result.z.begin(), control.size(), control.begin());
-    if (follows) solver.take_over(loop.barrier);
-    return {false, status, result.iterations, follows ? 0.0 : double(INFINITY)};
+    return run(again && (last_solved || follows), again ? seconds : loop.settings.seconds);
+}
+
+Status Controller::resumed(const double* values, double seconds) {
+    Nobody nobody;
+    Settings settings = loop.settings;
+    settings.warm_start = true, settings.seconds = seconds;
+    measure(values);
+    return judged(solver.resume(settings, coordinates, nobody).status);
+}
+
+// "Solved" as the judge has it.
+Status Controller::judged(Status status) const {
+    return status == Status::solved && !solver.holds() ? Status::stalled : status;
 }
 
 Status Controller::solve(bool warm) {
@@ -134,7 +160,7 @@ Status Controller::solve(bool warm) {
     }
     const Status status = run(warm, loop.settings.seconds);
     last_solved = status == Status::solved;
-    follows = ready = prepared = false;
+    follows = unfinished = ready = prepared = false;
     return status;
 }
 
@@ -147,9 +173,8 @@ Status Controller::run(bool warm, double seconds) {
     solver.set_bounds(limits.z_low(), limits.z_high(), limits.c_low(), limits.c_high());
     solver.set_guess(start.z);
     if (warm) solver.set_multipliers(y, w);
-    const Result& result = solver.solve(settings, nobody);
     planned = true;
-    return result.status == Status::solved && !solver.holds() ? Status::stalled : result.status;
+    return judged(solver.solve(settings, nobody).status);
 }
 
 // An answer as a start for the present parameters.

@@ -67,6 +67,10 @@ public:
 private:
     Command stepped(const double* values);
     Command solved(const double* values, Stopwatch::clock::time_point begin);
+    Status begun(const double* values, double seconds);
+    Status resumed(const double* values, double seconds);
+    Status judged(Status status) const;
+    void measure(const double* values);
     Status run(bool warm, double seconds);
     void take(const Result& result);
     void move_on();
@@ -80,6 +84,7 @@ private:
     std::vector<int> fixed;       // places in z of what is measured
     std::vector<double> coordinates;
     int size_measured = 0;
+    bool unfinished = false;  // a solve has run out of time: the next cycle goes on with it
     bool planned = false, follows = false, ready = false, prepared = false, last_solved = false;
     double last_error = INFINITY, prepare_seconds = 0.0;
 };

@@ -33,6 +33,7 @@ public:
 
     Settings settings;
     Stopwatch::clock::time_point deadline = Stopwatch::clock::time_point::max();
+    bool hurries = true;  // whether no iteration is begun that would end too late; else there is at least one
     int iteration = 0;
     Iterate point;
     Convergence convergence;
@@ -93,11 +94,13 @@ private:
     bool out_of_time() {
         const auto now = Stopwatch::clock::now();
         auto expected = quickest;
-        if (began != Stopwatch::clock::time_point()) {
+        const bool first = began == Stopwatch::clock::time_point();
+        if (!first) {
             expected = now - began;
             quickest = std::min(quickest, expected);
         }
         began = now;
+        if (first && !hurries) return false;
         const bool known = expected != Stopwatch::clock::duration::max();
         return now > deadline || (known && deadline - now < expected);
     }

@@ -171,9 +171,31 @@ def test_a_deadline_that_is_over_ends_the_cycle_after_its_first_step():
     controller._core.seconds = 1e-9
     command = controller.step({"x": 1.001, "v": 0.0}, goal=0.0)
     assert command.late and command.iterations == 1 and command.status == "under way"
-    command = controller.step({"x": -2.0, "v": 0.0}, goal=0.0)  # a jump: no time for a solve either
-    assert command.late and command.status == "time limit"
-    assert abs(command.u[0]) <= 1.0 + 1e-7
+
+
+def test_a_jump_without_time_for_a_solve_is_answered_by_an_iteration_a_cycle():
+    controller = double_integrator(limit=1.0).controller(iterations=50, barrier=1e-9, shift=False)
+    controller.step({"x": 1.0, "v": 0.0}, goal=0.0)
+    controller._core.seconds = 1e-9
+    for _ in range(40):
+        command = controller.step({"x": -2.0, "v": 0.0}, goal=0.0)
+        assert command.late and command.iterations == 1 and abs(command.u[0]) <= 1.0 + 1e-7
+    assert controller.plan.solved
+
+
+@pytest.mark.parametrize("jump", [1.0, -2.5])
+def test_a_solve_that_runs_out_of_time_goes_on_in_the_next_cycle(jump):
+    controller = pendulum().controller(shift=False, barrier=1e-9, guess={"angle": np.linspace(0.0, np.pi, 41)})
+    controller.step({"angle": 0.0, "rate": 0.0})
+    controller._core.seconds = 1e-9
+    for _ in range(200):
+        command = controller.step({"angle": jump, "rate": 0.0})
+        assert command.iterations <= 1 and abs(command.torque[0]) <= 3.0 + 1e-7
+        if command.status == "solved":
+            break
+    assert "time limit" in controller.history.statuses
+    assert controller.plan.solved
+    np.testing.assert_allclose(controller.plan.angle[0], jump)
 
 
 def test_the_plan_is_judged_the_history_is_told_and_drawn(tmp_path):

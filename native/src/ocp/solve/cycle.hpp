@@ -113,10 +113,11 @@ public:
     }
 
 private:
-    static constexpr double TO_BOUNDARY = 0.99;  // share of the way that a step may go
-    static constexpr double NOWHERE = 0.05;      // a step after which the plan is given up
-    static constexpr double LONG = 0.9;          // a step after which mu falls
-    static constexpr double FASTER = 0.2;        // to this share
+    // Share of the way that a step may go: not 1 - mu, of which a gap of 1e-9 would be gone after two steps.
+    static constexpr double TO_BOUNDARY = 0.99;
+    static constexpr double NOWHERE = 0.05;  // a step after which the plan is given up
+    static constexpr double LONG = 0.9;      // a step after which mu falls
+    static constexpr double FASTER = 0.2;    // to this share
 
     struct Move {
         int to, from;
@@ -139,11 +140,10 @@ private:
     }
 
     void take_step() {
-        const double tau = std::max(TO_BOUNDARY, 1.0 - point.mu);
-        alpha = largest_primal_step(program, dv, tau);
+        alpha = largest_primal_step(program, dv, TO_BOUNDARY);
         find_dual_steps(program, dv, point.mu);
         many_met = Retreat::cut_short(alpha) && Retreat::meets_many(program, dv);
-        const double alpha_dual = largest_dual_step(program, tau);
+        const double alpha_dual = largest_dual_step(program, TO_BOUNDARY);
         for (int i = 0; i < program.size_v; ++i) point.v[i] += alpha * dv[i];
         for (int i = 0; i < program.size_y; ++i) point.y[i] += alpha * dy[i];
         program.refresh_gaps(point.v);

@@ -84,34 +84,35 @@ double* Solver::renew_parameters(std::span<const double> shared) {
     return horizon.stage_parameters;
 }
 
-bool Solver::prepare(bool move_on) {
-    if (move_on) cycle.move_on();
-    return cycle.prepare();
-}
+void Solver::move_on() { cycle.move_on(); }
+
+bool Solver::prepare() { return cycle.prepare(); }
 
 Solver::Taken Solver::feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control) {
     const auto end = deadline(Stopwatch::clock::now(), seconds);
     Packing::expect_size("the measured state", measured.size(), program.fixed_places().size());
     Packing::expect_size("the control", control.size(), riccati.stages[0].nu);
-    Taken taken{cycle.feedback(measured) && !cycle.lost(), 1, cycle.error};
-    auto step = Stopwatch::clock::duration::zero();  // the longest so far
-    for (; taken.fine && taken.steps < steps; ++taken.steps) {
+    Taken taken{cycle.feedback(measured), 1, cycle.error};
+    losses = cycle.lost() ? losses + 1 : 0;
+    for (; taken.fine && taken.steps < steps + (losses == 1); ++taken.steps) {
         const auto begin = Stopwatch::clock::now();
-        if (end - begin < step || begin > end) break;
+        if (end - begin < usual_step) break;
         taken.fine = cycle.prepare();
         if (!taken.fine || Stopwatch::clock::now() > end) break;
         taken.fine = cycle.feedback({});
         taken.error = cycle.error;
-        step = std::max(step, Stopwatch::clock::now() - begin);
+        losses = cycle.lost() ? losses + 1 : 0;
+        const auto took = Stopwatch::clock::now() - begin;
+        usual_step = took < usual_step ? usual_step - (usual_step - took) / FORGETTING : took;
     }
+    taken.fine = taken.fine && losses <= 1;
     std::copy_n(interior_point.point.v + riccati.stages[0].at_z, control.size(), control.begin());
     return taken;
 }
 
-double Solver::least_seconds() const {
+double Solver::start_seconds() const {
     if (quickest_start == Stopwatch::clock::duration::max()) return 0.0;
-    const auto iteration = std::min(quickest_start, interior_point.quickest);
-    return std::chrono::duration<double>(quickest_start + iteration + quickest_end).count();
+    return std::chrono::duration<double>(quickest_start).count();
 }
 
 const Result& Solver::collect() {
@@ -128,7 +129,7 @@ void Solver::reserve(const Settings& settings) {
     result.records.reserve(std::size_t(std::min(settings.iterations, MOST_RESERVED)) + 2);
 }
 
-const Result& Solver::solve(const Settings& settings, Watcher& caller) {
+void Solver::begin(const Settings& settings, Watcher& caller) {
     settings.check();
     watcher = &caller;
     interior_point.settings = settings;
@@ -138,13 +139,19 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     horizon.set_threads(settings.threads);
     result.records.clear();
     reserve(settings);
-    const auto begin = Stopwatch::clock::now();
-    interior_point.deadline = deadline(begin, settings.seconds);
+    began = Stopwatch::clock::now();
+    interior_point.deadline = deadline(began, settings.seconds);
     if (quickest_end != Stopwatch::clock::duration::max() && settings.seconds < UNHURRIED)
         interior_point.deadline -= quickest_end;  // which comes after the last iteration
     interior_point.convergence.forgiving = true;
     program.copy_place(start_place);
     scaled_anew = false;
+    losses = 0;
+}
+
+const Result& Solver::solve(const Settings& settings, Watcher& caller) {
+    begin(settings, caller);
+    interior_point.hurries = true;
     if (hurries(settings)) interior_point.settings.iterations = std::min(settings.iterations, HASTE);
     result.status = run();
     if (failed(result.status) && program.convex && bound_count(program) > 0) result.status = run_without_predictor();
@@ -153,11 +160,30 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     interior_point.settings.iterations = settings.iterations;
     if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER)))
         result.status = run_scaled_anew();
-    const auto end = Stopwatch::clock::now();
-    ask_judge();
-    quickest_end = std::min(quickest_end, Stopwatch::clock::now() - end);
+    return end();
+}
+
+const Result& Solver::resume(const Settings& settings, std::span<const double> measured, Watcher& caller) {
+    begin(settings, caller);
+    interior_point.hurries = false;
+    const std::vector<int>& fixed = program.fixed_places();
+    Packing::expect_size("the measured state", measured.size(), fixed.size());
+    for (std::size_t i = 0; i < fixed.size(); ++i) interior_point.point.v[fixed[i]] = measured[i];
+    result.status = interior_point.point.evaluate() ? interior_point.run() : Status::not_finite;
+    return end();
+}
+
+const Result& Solver::end() {
+    if (result.status == Status::time_limit && !judges_unfinished) {
+        collect_point();
+        result.verdict.relative.stationarity = INFINITY;
+    } else {
+        const auto asked_at = Stopwatch::clock::now();
+        ask_judge();
+        quickest_end = std::min(quickest_end, Stopwatch::clock::now() - asked_at);
+    }
     for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round) result.status = go_on();
-    result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - begin).count();
+    result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - began).count();
     finish();
     return result;
 }

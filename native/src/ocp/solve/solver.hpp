@@ -64,17 +64,20 @@ public:
     // Parameters of the next cycle: those that stages share, and the place of their own.
     double* renew_parameters(std::span<const double> shared);
     const double* stage_parameters() const { return horizon.stage_parameters; }
-    bool prepare(bool move_on);
+    // The plan by a step.
+    void move_on();
+    bool prepare();
     struct Taken {
         bool fine = false;  // false: the plan is lost, or the measured state is beyond the reach of its limits
         int steps = 0;
         double error = 0.0;  // of the point where the last step began
     };
-    // The first control from the measured state after so many steps, fewer where one would begin too late.
+    // The first control from the measured state after so many steps, fewer where one would end too late. Where limits cut the
+    // last one to nothing there is one more, in this cycle or the next, from further inside of them.
     Taken feedback(std::span<const double> measured, int steps, double seconds, std::span<double> control);
 
-    // Less than any solve can do with, by what those before took until their first iteration, and for one; 0: there was none.
-    double least_seconds() const;
+    // What solves take at least until their first iteration, by those before; 0: there was none.
+    double start_seconds() const;
 
     // The point as a result; judged.
     const Result& collect();
@@ -87,8 +90,12 @@ public:
     void reserve(const Settings& settings);
     // The result stays what it is until the next solve.
     const Result& solve(const Settings& settings, Watcher& caller);
+    // A solve that ran out of time goes on for at least an iteration, from where it stands and from another measured state.
+    const Result& resume(const Settings& settings, std::span<const double> measured, Watcher& caller);
+    bool judges_unfinished = true;  // whether the judge is asked where the time has run out
 
 private:
+    static constexpr int FORGETTING = 16;         // cycles in which a step that took long is forgotten
     static constexpr int MOST_RESERVED = 100000;  // records
     static constexpr double UNHURRIED = 1e6;      // seconds that nobody counts by microseconds
     static constexpr int HASTE = 500;             // iterations after which the rule that seldom fails is asked
@@ -147,6 +154,10 @@ private:
 
     // That is asked of restoration elsewhere: here, whether to ask no longer.
     bool good_enough() override { return asks_judge && asked > MOST_ASKED; }
+
+    void begin(const Settings& settings, Watcher& caller);
+    // The judge's word on what a solve found, and more iterations where that is no.
+    const Result& end();
 
     Status run() {
         const auto begin = Stopwatch::clock::now();
@@ -252,7 +263,10 @@ private:
     bool scaled_anew = false, asks_judge = false;
     // Of the solves before: until their first iteration, and from their last one to the judge's word.
     Stopwatch::clock::duration quickest_start = Stopwatch::clock::duration::max(), quickest_end = quickest_start;
-    int asked = 0;  // the judge, since it was last said that a solution is none
+    Stopwatch::clock::duration usual_step = Stopwatch::clock::duration::zero();  // of a cycle, with its functions
+    Stopwatch::clock::time_point began;                                          // the solve that runs
+    int losses = 0;  // steps of a cycle, one after the other, that came to nothing
+    int asked = 0;   // the judge, since it was last said that a solution is none
 };
 
 }  // namespace trisweep

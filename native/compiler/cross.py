@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import NamedTuple
 
 import casadi as ca
 import llvmlite.binding as llvm
 
-from ...errors import CompileError
+from ...errors import CompileError, said
 from ..instruction_sets import FLAGS, level
 from .compiled_function import Source
 from .engine import CODE_GENERATION_LEVELS, Processor, host
@@ -38,6 +39,8 @@ class ObjectFile(NamedTuple):
 
 def target_named(name: str) -> Target:
     """ "host", "x86-64", "x86-64-v3", "x86-64-v4", or a triple that begins with "aarch64"."""
+    if not isinstance(name, str):
+        raise CompileError(f"target is {said(name)}, expected the name of a processor, such as 'host'")
     if name == "host":
         return Target(name, host(), FLAGS[level])
     if name in LEVELS:
@@ -46,10 +49,10 @@ def target_named(name: str) -> Target:
         lanes, registers = {"baseline": (2, 16), "avx2": (4, 16), "avx512": (8, 32)}[LEVELS[name]]
         processor = Processor(triple, name, "", lanes, registers, fused=lanes > 2)
         return Target(name, processor, FLAGS[LEVELS[name]])
-    if isinstance(name, str) and name.startswith("aarch64-"):
+    if re.fullmatch(r"aarch64(-[a-z0-9_.]+)+", name):
         return Target(name, Processor(name, "generic", "", 2, 32, fused=True), ())
     expected = ", ".join(map(repr, ("host", *LEVELS)))
-    raise CompileError(f"target is {name!r}, expected {expected}, or a triple like 'aarch64-linux-gnu'")
+    raise CompileError(f"target is {said(name)}, expected {expected}, or a triple like 'aarch64-linux-gnu'")
 
 
 @cache

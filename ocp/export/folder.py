@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterable
@@ -14,14 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import native
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...native import CoreObject
 from ...native.compiler.cross import target_named
+from ...whole_file import path_of, whole_folder
 from ..control.controller import UNDER_WAY
 from ..control.loop import LoopParts
 from ..control.ports import control_ports, parameter_ports, state_ports
 from ..solve.native_backend import NativeBackend
 from . import tables
+from .taken import LONGEST, taken
 
 if TYPE_CHECKING:
     from ..solve.solver import Solver
@@ -39,11 +42,18 @@ def export(
     """
     backend, processor = solver.backend, target_named(target)
     assert isinstance(backend, NativeBackend)
-    path = Path(folder)
+    path = path_of(folder, "export", ProblemError)
     name = path.resolve().name if name is None else name
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise ProblemError(f"export: the name is {name!r}, expected letters, digits and _; give another as name=...")
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or len(name) > LONGEST:
+        raise ProblemError(
+            f"export: the name is {said(name)}, expected letters, digits and _, at most {LONGEST}; give another as "
+            "name=..."
+        )
+    if taken(name):
+        raise ProblemError(f"export: the name is '{name}', which compilers know already; give another as name=...")
+    if path.resolve() == Path.cwd():
+        raise ProblemError(f"export: '{path}' is where this program is at work, expected another folder")
+    if os.path.lexists(path) and (not path.is_dir() or any(path.iterdir())):
         raise ProblemError(f"export: '{path}' is there already, expected a new folder or an empty one")
     code = tables.ObjectFiles(processor, name)
     words = _Words(solver, parts, name, target)
@@ -63,22 +73,22 @@ def export(
         "declarations": code.declarations(),
         "cycle": words.filled("cycle.cpp.in") if parts.loop.measured else "",
     }
-    path.mkdir(parents=True, exist_ok=True)
-    (path / "stages").mkdir()
-    for made in code.made:
-        (path / "stages" / f"{made.symbol}.o").write_bytes(made.content)
     objects = "\n".join(f"            stages/{made.symbol}.o" for made in code.made)
     flags = "".join(f" {flag}" for flag in processor.flags)
-    for template, file, more in (
-        ("name.h.in", f"{name}.h", {"cycle": words.filled("cycle.h.in") if parts.loop.measured else ""}),
-        ("name.cpp.in", f"{name}.cpp", source),
-        ("main.c.in", "main.c", {}),
-        ("CMakeLists.txt.in", "CMakeLists.txt", {"objects": objects, "flags": flags}),
-        ("README.md.in", "README.md", {}),
-    ):
-        (path / file).write_text(words.filled(template, **more))
-    for part in SOURCES:
-        shutil.copytree(Path(native.__file__).parent / "src" / part, path / "core" / part)
+    with whole_folder(path) as unfinished:
+        (unfinished / "stages").mkdir()
+        for made in code.made:
+            (unfinished / "stages" / f"{made.symbol}.o").write_bytes(made.content)
+        for template, file, more in (
+            ("name.h.in", f"{name}.h", {"cycle": words.filled("cycle.h.in") if parts.loop.measured else ""}),
+            ("name.cpp.in", f"{name}.cpp", source),
+            ("main.c.in", "main.c", {}),
+            ("CMakeLists.txt.in", "CMakeLists.txt", {"objects": objects, "flags": flags}),
+            ("README.md.in", "README.md", {}),
+        ):
+            (unfinished / file).write_text(words.filled(template, **more), encoding="utf-8")
+        for part in SOURCES:
+            shutil.copytree(Path(native.__file__).parent / "src" / part, unfinished / "core" / part)
     return path
 
 

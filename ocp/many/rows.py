@@ -95,9 +95,13 @@ def _stacked_parameters(layout: Layout, parameters: Mapping[str, Any]) -> dict[s
             if variable.name in parameters and not isinstance(parameters[variable.name], Mapping):
                 value = _array(variable.name, parameters[variable.name])
                 stages = (phase.steps + 1,) if variable.per_stage else ()
+                if variable.name == phase.lengths and value.ndim > 1 and value.shape[1] == phase.steps > 1:
+                    value = np.concatenate([value, value[:, -1:]], axis=1)  # one a step
                 stacked = _stacked(variable, value, stages)
                 if stacked is not None:
                     found[variable.name] = stacked
+                    if variable.name == phase.lengths:
+                        _expect_lengths(variable.name, stacked)
     return found
 
 
@@ -143,6 +147,15 @@ def _expect_finite(name: str, value: np.ndarray) -> None:
     if len(wrong):
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise ProblemError(f"solve_many: '{name}' of problem {wrong[0]}{more} has an entry that is not finite")
+
+
+def _expect_lengths(name: str, value: np.ndarray) -> None:
+    wrong = np.flatnonzero(~(value.reshape(len(value), -1) > 0).all(axis=1))
+    if len(wrong):
+        raise ProblemError(
+            f"solve_many: '{name}' of problem {wrong[0]} is {value[wrong[0]].min():g} at one of its steps, expected "
+            "positive lengths"
+        )
 
 
 def _put(layout: Layout, name: str, value: np.ndarray, shared: np.ndarray, stage_parameters: np.ndarray) -> None:

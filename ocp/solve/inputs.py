@@ -150,7 +150,7 @@ def _unguessed(phase: Phase, state: State) -> ArrayLike:
 
 def _lengths(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
     """Those of the steps (count, 1); one, one a step, or one a stage."""
-    steps = np.size(value) == count - 1 > 1
+    steps = checked_floats(f"solve: '{variable.name}'", value).size == count - 1 > 1
     rows = _rows(variable, value, count - 1 if steps else count)
     if not (rows > 0).all():
         raise ProblemError(f"solve: '{variable.name}' is {rows.min():g} at one of its steps, expected positive lengths")

@@ -50,7 +50,12 @@ def _horizon(problem: Problem) -> str:
         return f"{steps}, the duration {ranges(problem.free_duration.limits)} s"
     if problem.step is None and problem.duration is None:
         return steps
-    return f"{steps} of {problem.time_step:.4g} s"
+    if problem.lengths is None:
+        return f"{steps} of {problem.time_step:.4g} s"
+    if problem.lengths.default is None:
+        return f"{steps} of '{problem.lengths.name}', given"
+    lengths = problem.lengths.default[:-1]
+    return f"{steps} of {lengths.min():.4g} to {lengths.max():.4g} s"
 
 
 def _first(problem: Problem, name: str) -> str:

@@ -36,12 +36,17 @@ class Table:
 
     def __init__(self, grid: ArrayLike | Sequence[ArrayLike], values: ArrayLike, kind: str = "linear"):
         if not isinstance(kind, str) or kind not in KINDS:
-            raise ProblemError(f"table: kind is {kind!r}, expected {' or '.join(map(repr, KINDS))}")
+            raise ProblemError(f"table: kind is {said(kind)}, expected {' or '.join(map(repr, KINDS))}")
         coefficients = _numbers("values", values)
         dimensions = coefficients.ndim
         if not 1 <= dimensions <= 3:
             raise ProblemError(f"table: values has {dimensions} dimensions, expected 1 to 3")
-        grids: list[Any] = [grid] if dimensions == 1 and not _nested(grid) else list(grid)  # type: ignore[arg-type]
+        several = dimensions > 1 or _nested(grid)
+        if several and (
+            not isinstance(grid, (Sequence, np.ndarray)) or (isinstance(grid, np.ndarray) and grid.ndim == 0)
+        ):
+            raise ProblemError(f"table: grid is {said(grid)}, expected a list of {dimensions} grids, one for each axis")
+        grids: list[Any] = list(grid) if several else [grid]  # type: ignore[arg-type]
         if len(grids) != dimensions:
             raise ProblemError(f"table: there are {len(grids)} grids for values of {dimensions} dimensions")
         self.kind, self._axes = kind, []
@@ -55,10 +60,19 @@ class Table:
         if len(at) != len(self._axes):
             raise ProblemError(f"table: called with {len(at)} arguments, expected {len(self._axes)}")
         if any(isinstance(x, ca.SX) for x in at):
-            return self._expression([ca.SX(x) for x in at])
-        shape = np.broadcast_shapes(*(np.shape(x) for x in at))
-        rows = [np.broadcast_to(_numbers("an argument", x), shape).reshape(1, -1) for x in at]
+            return self._expression([x if isinstance(x, ca.SX) else _constant(x) for x in at])
+        arrays = [_numbers("an argument", x) for x in at]
+        try:
+            shape = np.broadcast_shapes(*(array.shape for array in arrays))
+        except ValueError:
+            shapes = ", ".join(str(array.shape) for array in arrays)
+            raise ProblemError(f"table: the arguments have shapes {shapes}, expected the same, or numbers") from None
+        if 0 in shape:
+            return np.zeros(shape)
+        rows = [np.broadcast_to(array, shape).reshape(1, -1) for array in arrays]
         found = np.array(self._function(*rows)).reshape(shape)
+        if not np.isfinite(found).all():
+            raise ProblemError("table: what is asked for is so far beyond the grid that the number overflows")
         return found if shape else float(found)
 
     @cached_property
@@ -220,6 +234,13 @@ def _looked_up(numbers: np.ndarray, place: ca.SX) -> ca.SX:
 
 def _within(place: ca.SX, last: int) -> ca.SX:
     return ca.fmin(ca.fmax(place, 0), last)
+
+
+def _constant(given: ArrayLike) -> ca.SX:
+    number = _numbers("an argument", given)
+    if number.size != 1:
+        raise ProblemError(f"table: an argument has shape {number.shape}, expected one number")
+    return ca.SX(number.item())
 
 
 def _nested(grid: Any) -> bool:

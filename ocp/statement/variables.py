@@ -153,7 +153,7 @@ def checked_names(what: str, names: Sequence[str] | None, size: int) -> tuple[st
     """The user's names of entries; none where there are none."""
     if names is None:
         return ()
-    found = () if isinstance(names, str) else tuple(names)
+    found = tuple(names) if isinstance(names, (Sequence, np.ndarray)) and not isinstance(names, str) else ()
     if len(found) != size or not all(isinstance(name, str) for name in found):
         raise ProblemError(f"{what}: names is {said(names)}, expected {size} texts")
     return found

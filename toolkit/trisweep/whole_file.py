@@ -1,5 +1,5 @@
-"""Paths as users give them, and files that are there whole or not at all, whoever is killed when and however full the
-disk is.
+"""Paths as users give them, and files and folders that are there whole or not at all, whoever is killed when and however
+full the disk is.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,20 +44,46 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    unfinished = target.with_name(f".{target.stem[:40]}.{secrets.token_hex(8)}{target.suffix}")
-    try:
+    unfinished = _beside(target)
+    with _in_its_place(unfinished, target, path):
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
-    try:
         yield unfinished
         with contextlib.suppress(OSError):
             unfinished.chmod(target.stat().st_mode & 0o777)
-        _sync(unfinished)
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The same for a folder, where there is none yet, or an empty one; folders above it are made."""
+    target = Path(os.path.realpath(path))
+    above = [each for each in target.parents if not each.exists()]
+    unfinished = _beside(target)
+    try:
+        with _in_its_place(unfinished, target, path):
+            unfinished.mkdir(parents=True)
+            yield unfinished
+    except BaseException:
+        for made in above:
+            with contextlib.suppress(OSError):
+                made.rmdir()
+        raise
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.stem[:40]}.{secrets.token_hex(8)}{target.suffix[:40]}")
+
+
+@contextlib.contextmanager
+def _in_its_place(unfinished: Path, target: Path, path: str | os.PathLike[str]) -> Iterator[None]:
+    """What is written meanwhile is on the disk, then takes its place; or nothing of it is left."""
+    try:
+        yield
+        for written in [*unfinished.rglob("*"), unfinished]:
+            _sync(written)
         os.replace(unfinished, target)
     except BaseException as error:
         with contextlib.suppress(OSError):
-            unfinished.unlink()
+            shutil.rmtree(unfinished) if unfinished.is_dir() else unfinished.unlink()
         if isinstance(error, OSError) and error.filename == str(unfinished):
             raise type(error)(error.errno, error.strerror, str(path)) from None
         raise

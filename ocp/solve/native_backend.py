@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import fields
 from operator import attrgetter
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...errors import ProblemError
 from ...native import CompiledFunction, compile_function, core
 from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
@@ -103,7 +106,14 @@ class NativeBackend:
         inner = core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
         batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self.structure)
-        results = batch.solve(rows.count, *vectors, self.bounds(limits), inner, threads, progress)
+        try:
+            results = batch.solve(rows.count, *vectors, self.bounds(limits), inner, threads, progress)
+        except RuntimeError as error:
+            if os.strerror(errno.EAGAIN) not in str(error):
+                raise
+            raise ProblemError(
+                f"solve_many: the system has no thread to give ({error}), expected one at least"
+            ) from None
         self._idle_batches.append(batch)
         return results
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import trisweep as ts
-from support.killed import killed_at_every_line
+from support.killed import killed_at_every_line, killed_at_random
 from support.ocp_problems import swing_up
 from trisweep.ocp import ProblemError, Solution
 from trisweep.whole_file import whole_file
@@ -46,6 +46,7 @@ def test_a_saving_killed_at_any_moment_loses_nothing(tmp_path, solution):
     swing_up(torque=9.0).build().solve().save(tmp_path / "new.npz")
     assert killed_at_every_line(SAVE, tmp_path, within="parts_file") > 20
     assert killed_at_every_line(SAVE, tmp_path, within="whole_file") > 10
+    killed_at_random(SAVE, tmp_path, seconds=0.02)
 
 
 RESUME = """
@@ -75,6 +76,7 @@ def look(n):
 
 def test_a_sweep_killed_at_any_moment_goes_on(tmp_path):
     assert killed_at_every_line(RESUME, tmp_path, within="many/folder") > 20
+    killed_at_random(RESUME, tmp_path, seconds=0.03)
 
 
 class FullDisk(OSError):

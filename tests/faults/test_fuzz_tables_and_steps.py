@@ -131,7 +131,7 @@ def test_lengths_of_many_problems(stated):
             confirmed(solutions.x[i, :, 0], solutions.u[i, :, 0], lengths)
 
     fuzz(300, 63, attempt)
-    with pytest.raises(ts.ProblemError, match="'h' of problem 1 is -0.2 at one of its steps, expected positive"):
+    with pytest.raises(ts.ProblemError, match=r"'h' of problem 1 is -0\.2 at one of its steps, expected positive"):
         stated.solve_many(start={"x": np.zeros((2, 1))}, h=[[0.1, 0.1, 0.1], [0.1, -0.2, 0.1]], progress=False)
 
 

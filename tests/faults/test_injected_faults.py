@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import trisweep as ts
 from support.ocp_problems import swing_up
 from support.sanitizers import needs_own_memory
 
@@ -41,11 +42,9 @@ class Injector:
                 row[j] *= self.factor
 
 
-@pytest.fixture(scope="module")
-def injected():
-    """A solver whose functions go through injectors: of the longest block, values and derivatives."""
-    solver, made = swing_up("euler").build(), {}
-    backend = solver.backend
+def put_between(solver):
+    """Lets a solver's functions go through injectors: of the longest block, values and derivatives."""
+    made, backend = {}, solver.backend
     plain_block = backend._core_block
 
     def block(block, functions):
@@ -60,9 +59,26 @@ def injected():
     backend._core_block = block
     backend.structure = backend._core_structure()
     backend.renew()
-    solver.solve()
     assert set(made) == {"values", "derivatives"}
-    return solver, made
+    return made
+
+
+@pytest.fixture(scope="module")
+def injected():
+    solver = swing_up("euler").build()
+    return solver, put_between(solver)
+
+
+@pytest.fixture(scope="module")
+def loop():
+    """A solver with a measured state, for controllers."""
+    ocp = ts.Problem(steps=20, step=0.05)
+    x, u, goal = ocp.state("x", 2), ocp.control("u", lower=-4.0, upper=4.0), ocp.parameter("goal")
+    ocp.derivative(x=ts.vertcat(x[1], u - 9.81 * ts.sin(x[0])))
+    ocp.minimize((x[0] - goal) ** 2 + 0.1 * x[1] ** 2 + 0.01 * u**2)
+    ocp.start("x")
+    solver = ocp.build()
+    return solver, put_between(solver)
 
 
 @pytest.mark.parametrize("where", ["values", "derivatives"])
@@ -147,6 +163,37 @@ def test_functions_that_stay_wrong_are_a_status_of_every_problem(injected, kind)
     assert list(solutions.statuses) == ["not finite"] * 3 and not solutions.solved.any()
     assert solver.solve_many(guess=guesses, threads=2, progress=False).solved.all()
     assert solver.solve().solved
+
+
+def cycles(controller, count=6):
+    return [controller.step({"x": [0.05 * k, 0.1]}, goal=0.4) for k in range(count)]
+
+
+@pytest.mark.parametrize("where", ["values", "derivatives"])
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_cycle_whose_functions_go_wrong(loop, where, kind):
+    """Commands stay finite and within their limits; a plan is called solved only where CasADi agrees; the loop finds
+    back by itself, and a restart is a fresh start.
+    """
+    solver, made = loop
+    controller = solver.controller()
+    whole = [command.u for command in cycles(controller)]
+    for first, last in ((1, 1), (2, 2), (3, 5), (1, 10**9)):
+        for stage in (0, 9):
+            controller.restart()
+            cycles(controller, 2)
+            made[where].arm(first, last, stage, kind)
+            spoilt = cycles(controller, 3)
+            made[where].arm(1, 0, 0, kind)
+            assert all(np.isfinite(command.u).all() and abs(command.u[0]) <= 4 + 1e-7 for command in spoilt)
+            for _ in range(3):
+                cycles(controller)
+            plan = controller.plan
+            assert plan.status in ("solved", "iteration limit")
+            assert not plan.solved or plan.check().worst < 1e-5
+            assert abs(controller.step({"x": [0.0, 0.1]}, goal=0.4).u[0] - whole[0][0]) < 0.05
+            controller.restart()
+            np.testing.assert_array_equal([command.u for command in cycles(controller)], whole)
 
 
 OUT_OF_MEMORY = """

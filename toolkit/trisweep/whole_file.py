@@ -1,5 +1,5 @@
-"""Paths as users give them, and files and folders that are there whole or not at all, whoever is killed when and however
-full the disk is.
+"""Paths as users give them, and files and folders that are there whole or not at all, whoever is killed when and
+however full the disk is.
 """
 
 from __future__ import annotations

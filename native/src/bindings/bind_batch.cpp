@@ -104,6 +104,9 @@ public:
         } catch (nb::python_error& error) {
             if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
             end = true;
+        } catch (...) {  // with threads at work nothing may be thrown
+            raised = std::current_exception();
+            end = true;
         }
         unlocked.give();
         return end;

@@ -8,7 +8,7 @@ import time
 import casadi as ca
 import numpy as np
 import pytest
-from support.killed import killed_at_every_line
+from support.killed import killed_at_every_line, killed_at_random
 from trisweep.native import compile_function
 from trisweep.native.compiler import compiler, object_cache
 from trisweep.native.compiler.object_cache import ObjectCache, default_folder
@@ -144,6 +144,7 @@ cache.save("key", *before)
 
 def test_a_writer_killed_at_any_moment_leaves_the_cache_sound(tmp_path):
     assert killed_at_every_line(WRITE, tmp_path, within="object_cache") > 10
+    killed_at_random(WRITE, tmp_path, seconds=0.01)
     assert list(tmp_path.glob("*.part"))  # some were killed in the middle of a write
     cache = ObjectCache(tmp_path)
     cache.save("after", 1, [b"code"])

@@ -51,9 +51,14 @@ public:
         settings.warm_start = inputs.warm;
         Run run(count);
         std::vector<std::thread> threads_at_work;
-        for (std::size_t i = 0; i < working; ++i)
-            threads_at_work.emplace_back([&, i] { workers[i]->work(inputs, settings, run); });
-        oversee(run, working, overseer);
+        threads_at_work.reserve(working);
+        try {
+            for (std::size_t i = 0; i < working; ++i)
+                threads_at_work.emplace_back([&, i] { workers[i]->work(inputs, settings, run); });
+        } catch (...) {  // the system has no more of them to give: fewer do the work
+            if (threads_at_work.empty()) throw;
+        }
+        oversee(run, threads_at_work.size(), overseer);
         for (std::thread& thread : threads_at_work) thread.join();
         if (run.raised) std::rethrow_exception(run.raised);
         return std::move(run.results);

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ...adjoint import solved, steplike
 from ...cached import cached_property
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...floats import checked_floats
 from ...native import lookup
 

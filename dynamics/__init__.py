@@ -15,16 +15,16 @@ from ..errors import ModelError
 from ..late import fetched_late
 from .constraints.constraint import Constraint, point, weld
 from .files.builder import ModelBuilder
-from .files.mjcf import load_mjcf
-from .files.random_tree import random_tree
 from .files.urdf import load_urdf
 from .free.passive import CarriedWeight, PassiveJoint, Point, Stretch, Tendon
 from .kinematic_tree import Frame, Shape
 from .model import Model
-from .proximal.elimination_order import elimination_order
 from .proximal.settings import Proximal, ProximalReport
 
 if TYPE_CHECKING:
+    from .files.mjcf import load_mjcf
+    from .files.random_tree import random_tree
+    from .proximal.elimination_order import elimination_order
     from .shapes.clearance import Pair, distances, pairs
     from .shapes.cloud import Cloud
     from .shapes.scene import Scene
@@ -63,6 +63,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    ".files.mjcf": ("load_mjcf",),
+    ".files.random_tree": ("random_tree",),
+    ".proximal.elimination_order": ("elimination_order",),
     ".shapes.clearance": ("Pair", "distances", "pairs"),
     ".shapes.cloud": ("Cloud",),
     ".shapes.scene": ("Scene",),

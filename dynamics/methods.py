@@ -1,4 +1,6 @@
-"""The methods of constrained forward dynamics, by name, and the choice between them."""
+"""The methods of constrained forward dynamics, by name, and the choice between them. Each is imported when first asked
+for: most programs take one or two.
+"""
 
 from __future__ import annotations
 
@@ -10,55 +12,45 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 
 from ..errors import ModelError
+from ..late import LateTable
 from .algebra.arrays import Array, any_not_finite, is_symbolic
 from .algebra.spatial import moments_text
-from .constrained.gauss import gauss
-from .constrained.ltl import ltl
-from .constrained.ltl_soft import ltl_soft
-from .constrained.pv import pv
-from .constrained.pv_base import pv_base
-from .constrained.pv_early import pv_early
-from .constrained.pv_soft import pv_soft
-from .constrained.row_elimination import row_pivots
 from .constraints.constraint import Constraint
 from .constraints.ground import LOOP_METHODS, closes_loop
 from .forward_problem import Answer, ForwardProblem, Method
 from .free.aba import aba
 from .free.inverse_mass import inverse_mass
 from .nodes.forward_node import ForwardDerivatives, Way, forward_node
-from .nodes.proximal_node import ProximalDerivatives
-from .proximal.constrained_aba import ConstrainedABA
-from .proximal.factorization import Factorization
-from .proximal.iteration import solve
-from .proximal.lcaba import LCABA
-from .proximal.prox_bbo import ProxBBO
-from .proximal.prox_ltl import ProxLTL
-from .proximal.prox_pv import ProxPV
 from .proximal.settings import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from .model import Model
+    from .proximal.factorization import Factorization
 
 Named = TypeVar("Named")
 
 # The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
-PROXIMAL: dict[str, type[Factorization]] = {
-    kind.name: kind for kind in (LCABA, ProxBBO, ProxLTL, ConstrainedABA, ProxPV)
-}
+PROXIMAL: LateTable[type[Factorization]] = LateTable(
+    __package__,
+    {
+        "lcaba": (".proximal.lcaba", "LCABA"),
+        "prox-bbo": (".proximal.prox_bbo", "ProxBBO"),
+        "prox-ltl": (".proximal.prox_ltl", "ProxLTL"),
+        "constrained-aba": (".proximal.constrained_aba", "ConstrainedABA"),
+        "prox-pv": (".proximal.prox_pv", "ProxPV"),
+    },
+)
 
 
-def iterated(kind: type[Factorization]) -> Method:
-    """A proximal method with its default settings as a function like the others."""
-    return partial(met, kind)
+def met(method: str, problem: ForwardProblem) -> Answer:
+    """Accelerations and forces by a proximal method with its default settings, of numbers if the rows can hold."""
+    from .proximal.iteration import solve
 
-
-def met(kind: type[Factorization], problem: ForwardProblem) -> Answer:
-    """Accelerations and forces, of numbers if the rows can hold."""
-    a, forces, report = solve(kind, problem)
+    a, forces, report = solve(PROXIMAL[method], problem)
     if report is None or is_symbolic(a):  # demands or rows of symbols
         return a, forces
     if not (report.converged and report.met):
-        raise ModelError(contradicting(problem.constraints, kind.name, float(report.residual)))
+        raise ModelError(contradicting(problem.constraints, method, float(report.residual)))
     return a, forces
 
 
@@ -72,16 +64,19 @@ def contradicting(constraints: Sequence[Constraint], method: str, residual: floa
     )
 
 
-FORWARD: dict[str, Method] = {
-    "pv": pv,
-    "pv-base": pv_base,
-    "pv-early": pv_early,
-    "pv-soft": pv_soft,
-    "ltl": ltl,
-    "ltl-soft": ltl_soft,
-    "riccati": gauss,
-    **{name: iterated(kind) for name, kind in PROXIMAL.items()},
-}
+FORWARD: LateTable[Method] = LateTable(
+    __package__,
+    {
+        "pv": (".constrained.pv", "pv"),
+        "pv-base": (".constrained.pv_base", "pv_base"),
+        "pv-early": (".constrained.pv_early", "pv_early"),
+        "pv-soft": (".constrained.pv_soft", "pv_soft"),
+        "ltl": (".constrained.ltl", "ltl"),
+        "ltl-soft": (".constrained.ltl_soft", "ltl_soft"),
+        "riccati": (".constrained.gauss", "gauss"),
+    },
+    {name: partial(met, name) for name in PROXIMAL},
+)
 
 # The proximal method that numbers take when none is named, and the one that bears the largest mu.
 DEFAULT_PROXIMAL, STIFFEST = "lcaba", "prox-ltl"
@@ -142,6 +137,8 @@ def _chosen(model: Model, constraints: Sequence[Constraint]) -> Choice:
         return "aba", "there are no constraints"
     if has_loops(model, constraints):
         return DEFAULT_PROXIMAL, "the constraints close loops"
+    from .constrained.row_elimination import row_pivots
+
     try:
         row_pivots(model, constraints)
     except ModelError as reason:
@@ -170,13 +167,15 @@ def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
     except ZeroDivisionError:
         if method is not None or not constraints or is_proximal(problem.model, constraints, method):
             raise ModelError(dependent(problem.model, constraints, method)) from None
-        return met(PROXIMAL[STIFFEST], problem)
+        return met(STIFFEST, problem)
 
 
 def proximal_dynamics(
     problem: ForwardProblem, method: str | None, settings: Proximal | None, forces: Sequence[Array] | None
 ) -> tuple[Array, list[Array], ProximalReport | None]:
     """Accelerations, forces and, of numbers, a report, by a proximal method."""
+    from .proximal.iteration import solve
+
     kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
     try:
         a, reached, report = solve(kind, problem, settings or DEFAULT, forces)
@@ -242,6 +241,8 @@ def node_ways(model: Model, constraints: Sequence[Constraint], method: str | Non
     if method is None and name in PROXIMAL:
         name = STIFFEST
     if constraints and name in PROXIMAL:
+        from .nodes.proximal_node import ProximalDerivatives
+
         return [partial(ProximalDerivatives, kind=PROXIMAL[name])]
     solvers = symbolic_methods(model, constraints, method)
     return [partial(ForwardDerivatives, solve=solver, soft=method in SOFT) for solver in solvers]

@@ -20,7 +20,6 @@ from .algebra.arrays import Array, Given, answer, column, flat
 from .constrained.constrained_inverse import constrained_inverse
 from .constraints.constraint import Constraint, columns_of, listed
 from .constraints.loops import pushed_bodies
-from .delassus.pv_osim_fast import DelassusOperator
 from .forward_problem import ForwardProblem, forward_problem
 from .free import energy, kinematics, momentum
 from .free.crba import crba
@@ -32,6 +31,7 @@ from .proximal.settings import Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from .compiled.compiled import Compiled
+    from .delassus.pv_osim_fast import DelassusOperator
     from .shapes.scene import Scene
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from importlib import metadata
 from pathlib import Path
 
-from ..dynamics import Model, ModelError, load_mjcf, load_urdf
+from ..dynamics import Model, ModelError, load_urdf
 from ..whole_file import path_of
 
 OURS = {"iiwa14": Path(__file__).parent / "robots" / "iiwa14.urdf"}
@@ -83,4 +83,6 @@ def load(path: str | Path, floating_base: bool = False) -> Model:
         raise ModelError(f"'{path}' ends in '{kind}', expected .urdf, .xml or .mjcf")
     if floating_base:
         raise ModelError(f"'{path}' is MJCF, which states its own base, expected floating_base=False")
+    from ..dynamics import load_mjcf  # late: few robots come as MJCF
+
     return load_mjcf(path)

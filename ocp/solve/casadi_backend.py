@@ -5,6 +5,7 @@ What they know of the problem is `nonlinear_program`; what is said of their answ
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
 from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request
+from .nonlinear_program import assemble
 from .settings import Settings
 
 STATUSES = {
@@ -56,8 +58,6 @@ class CasadiBackend:
                     raise ProblemError(
                         f"build: the backend '{name}' has no soft limits, but '{term.name}' has; expected 'native'"
                     )
-        from .nonlinear_program import assemble  # late: every solver knows this back end's name, few are built on it
-
         self.name, self.transcription = name, transcription
         self.conditions = Conditions(transcription, layout)
         self.program = program = assemble(transcription, layout)
@@ -142,3 +142,6 @@ class CasadiBackend:
                 factorizations=iterations,
             ),
         )
+
+
+ipopt, fatrop = partial(CasadiBackend, "ipopt"), partial(CasadiBackend, "fatrop")

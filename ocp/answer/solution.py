@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,13 +54,24 @@ class Solution(WithoutSolver):
     layout: Layout
     limit_vectors: LimitVectors
     point: Point
-    measured: Measured
+    judged: Measured | None = None
     records: list[Iteration] = field(default_factory=list)
     fault: Fault | None = None
     doubt: str = ""
     solver: Solver | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "judged": self.measured}
+
     # --- what was found
+
+    @cached_property
+    def measured(self) -> Measured:
+        """Objective, rows and conditions at the point: as they were `judged`, or computed when first asked for."""
+        if self.judged is not None:
+            return self.judged
+        assert self.solver is not None
+        return self.solver.backend.judge(self.point, self.limit_vectors)
 
     @property
     def objective(self) -> float:

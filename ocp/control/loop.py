@@ -9,10 +9,9 @@ import casadi as ca
 import numpy as np
 
 from ...native import CompiledFunction, CoreObject, compile_function, core
-from ..judge.residual import Point
 from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
-from ..solve.warm_start import WarmStart, later_stages
+from ..solve.warm_start import later_stages, moved_places
 from ..stages.limit_vectors import LimitedRows
 from ..statement.costs_and_constraints.terms import Kind
 from .ports import anchor_places, parameter_ports, state_ports
@@ -92,13 +91,11 @@ def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> Core
 def _shift(solver: Solver) -> CoreObject:
     """Of every entry the one whose place it takes."""
     layout = solver.layout
-    z, y, stage = (np.arange(size) for size in (layout.size_z, layout.size_y, layout.size_stage))
     given = np.ones(layout.size_stage)
     solver.inputs.put_defaults(given)
-    moved = WarmStart(layout, Point(z, y, z, np.zeros(0), stage)).moved(later_stages(layout, given, 1)).point
+    z, y, stage = moved_places(layout, later_stages(layout, given, 1))
     chosen, becomes = solver.transcription.choices.T
-    moved.z[chosen] = moved.z[becomes]
+    z[chosen] = z[becomes]
     made = core.Shift()
-    made.z, made.y = moved.z.astype(int).tolist(), moved.y.astype(int).tolist()
-    made.stage_parameters = moved.stage_parameters.astype(int).tolist()
+    made.z, made.y, made.stage_parameters = z.tolist(), y.tolist(), stage.tolist()
     return made

@@ -57,6 +57,12 @@ class Backend(Protocol):
         """Solve."""
         ...
 
+    def error(self, point: Point, limits: LimitVectors) -> float:
+        """The largest error of the KKT conditions at a point relative to their terms, computed again apart from the
+        solve; NaN where `judge` alone knows it.
+        """
+        ...
+
     def judge(self, point: Point, limits: LimitVectors) -> Measured:
         """The KKT conditions at a point, computed again apart from the solve."""
         ...

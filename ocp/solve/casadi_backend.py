@@ -89,6 +89,10 @@ class CasadiBackend:
             options |= {"structure_detection": "auto", "equality": equality}
         return ca.nlpsol("rival", self.name, self._nlp, options)
 
+    def error(self, point: Point, limits: LimitVectors) -> float:
+        """Not known apart from all the rest."""
+        return np.nan
+
     def judge(self, point: Point, limits: LimitVectors) -> Measured:
         """By CasADi alone."""
         return self.conditions.measure(point, limits)

@@ -89,6 +89,17 @@ class Inputs:
         z[chosen] = z[becomes]
         return z
 
+    def point(self, warm: WarmStart, stage_parameters: np.ndarray) -> np.ndarray:
+        """z of a warm start as it is; its anchors go into the stage parameters."""
+        for place in self.layout.phases:
+            if place.stage_stride > place.at_anchors:
+                anchors = place.stage_rows(warm.point.stage_parameters)[:, place.at_anchors :]
+                place.stage_rows(stage_parameters)[:, place.at_anchors :] = anchors
+        z = warm.point.z.copy()
+        chosen, becomes = self.transcription.choices.T
+        z[chosen] = z[becomes]
+        return z
+
     def start(self, start: Mapping[str, ArrayLike] | None, z: np.ndarray, stage_parameters: np.ndarray) -> None:
         """Put the first values that are given with a solve into z and, for configurations, their anchors."""
         started = [v.name for v in self.transcription.problem.started]
@@ -176,7 +187,8 @@ def _rows(variable: Variable, value: ArrayLike, count: int) -> np.ndarray:
         )
     if not np.isfinite(array).all():
         raise ProblemError(f"solve: '{variable.name}' has an entry that is not finite")
-    result = np.broadcast_to(array, (count, size)).copy()
+    result = np.empty((count, size))
+    result[:] = array
     for start, stop in variable.manifold.units if isinstance(variable, State) else ():
         if not (np.linalg.norm(result[:, start:stop], axis=1) > 1e-6).all():
             raise ProblemError(

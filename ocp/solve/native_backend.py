@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import fields
-from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
 FOREVER = 1e9  # seconds, for the core
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
-RECORDED = attrgetter(*Iteration._fields)  # of a record of the core
 
 
 class NativeBackend:
@@ -124,12 +122,19 @@ class NativeBackend:
             point=Point(result.z, result.y, result.w, shared_parameters, result.stage_parameters),
             gains=result.gains,
             statistics=Statistics(**{part: getattr(result, part) for part in TAKEN}),
-            records=[_iteration(record) for record in result.records],
+            records=[Iteration._make(record) for record in result.records],
             fault=result.fault,
         )
 
-    def judge(self, point: Point, limits: LimitVectors) -> Measured:
+    def error(self, point: Point, limits: LimitVectors) -> float:
         """By the core's judge: another one than that which its solvers ask, so that nobody judges himself."""
+        vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
+        with self._judging:
+            self._judge.set_bounds(*self.bounds(limits))
+            return float(self._judge.error(*vectors))
+
+    def judge(self, point: Point, limits: LimitVectors) -> Measured:
+        """By the same judge."""
         vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
         with self._judging:
             self._judge.set_bounds(*self.bounds(limits))
@@ -203,11 +208,7 @@ class NativeBackend:
 
 def _core_watcher(watcher: Watcher | None) -> Any:
     """What the core calls with the record of every iteration; None where nobody looks on."""
-    return None if watcher is None else lambda record: watcher(_iteration(record))
-
-
-def _iteration(record: object) -> Iteration:
-    return Iteration._make(RECORDED(record))
+    return None if watcher is None else lambda record: watcher(Iteration._make(record))
 
 
 def core_settings(settings: Settings, warm: bool) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from threading import Lock, get_ident
 from time import perf_counter
@@ -22,7 +23,7 @@ from ..answer.iteration import Iteration
 from ..answer.report import LiveTable
 from ..answer.solution import Solution
 from ..answer.status import Status
-from ..judge.residual import Point, doubt
+from ..judge.residual import SLACK, Point, doubt
 from ..stages.layout import layout_of
 from ..stages.limit_vectors import StatedLimits
 from ..stages.transcription import Transcription, transcribe
@@ -42,6 +43,7 @@ OWN_FAULT = (
     "a number in the solver's own arithmetic is not finite, though no term of the statement is: "
     "look for values or slopes of extreme size"
 )
+AS_USUAL = Settings()
 HESSIANS = ("exact", "gauss-newton", "no-dynamics")
 _LIVING: WeakSet[Solver] = WeakSet()
 
@@ -123,12 +125,15 @@ class Solver:
         warm = warm_start.warm_start if isinstance(warm_start, Solution) else warm_start
         if warm is not None and (not isinstance(warm, WarmStart) or warm.layout != self.layout):
             raise ProblemError("solve: warm_start is not a Solution of this problem; use guess for other trajectories")
-        settings = Settings() if settings is None else settings
+        settings = AS_USUAL if settings is None else settings
         if not isinstance(settings, Settings):
             raise ProblemError(f"solve: settings is {settings!r}, expected Settings(...)")
         shared, stage_parameters = self.inputs.parameters(parameters)
         guessed = guess.warm_start if isinstance(guess, Solution) else guess
-        z = self.inputs.guess(warm if guessed is None else guessed, stage_parameters)
+        if guessed is None and warm is not None:
+            z = self.inputs.point(warm, stage_parameters)
+        else:
+            z = self.inputs.guess(guessed, stage_parameters)
         self.inputs.start(start, z, stage_parameters)
         nothing = np.zeros(0)
         y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
@@ -219,8 +224,9 @@ class Solver:
     def solution(self, request: Request, outcome: Outcome) -> Solution:
         """What a back end found, judged."""
         status, point, tolerance = outcome.status, outcome.point, request.settings.tolerance
-        measured = self.backend.judge(point, request.limits)
-        reason = doubt(measured, tolerance) if status is Status.SOLVED else ""
+        agreed = status is Status.SOLVED and self.backend.error(point, request.limits) <= SLACK * tolerance
+        judged = None if agreed else self.backend.judge(point, request.limits)
+        reason = doubt(judged, tolerance) if status is Status.SOLVED and judged is not None else ""
         fault = find_fault(self.plain_conditions, point, outcome.fault) if status is Status.NOT_FINITE else None
         if status is Status.NOT_FINITE and fault is None:
             reason = OWN_FAULT
@@ -232,7 +238,7 @@ class Solver:
             layout=self.layout,
             limit_vectors=request.limits,
             point=point,
-            measured=measured,
+            judged=judged,
             records=outcome.records,
             fault=fault,
             doubt=reason,
@@ -241,12 +247,17 @@ class Solver:
 
     def _gains(self, gains: np.ndarray) -> tuple[np.ndarray, ...]:
         """Of every phase: K (steps, nu, nx), from those of all stages in a row."""
-        sizes = zip(self.transcription.nu, self.transcription.nx)
-        at = np.cumsum([0, *(nu * nx for nu, nx in sizes)])
+        at = self._at_gains
         return tuple(
             gains[at[phase.first] : at[phase.first + phase.steps]].reshape(phase.steps, phase.nu, phase.nx)
             for phase in self.layout.phases
         )
+
+    @cached_property
+    def _at_gains(self) -> list[int]:
+        """Where the gains of every stage begin."""
+        sizes = zip(self.transcription.nu, self.transcription.nx)
+        return [0, *accumulate(nu * nx for nu, nx in sizes)]
 
 
 def _arrived(problem: Problem, hessian: str, backend: str, code: Any) -> Solver:

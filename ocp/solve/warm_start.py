@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from ...errors import ProblemError
 from ..judge.residual import Point
 from ..stages.layout import Layout, PhaseLayout
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # in z, y and the parameters of the stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,23 +36,34 @@ class WarmStart:
         most = min(phase.steps for phase in self.layout.phases)
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 0 <= steps <= most:
             raise ProblemError(f"shifted: steps is {steps!r}, expected a whole number from 0 to {most}")
-        return self.moved(later_stages(self.layout, self.point.stage_parameters, int(steps)))
+        point, (z, y, stage) = self.point, self._places(int(steps))
+        moved = Point(point.z[z], point.y[y], point.w[z], point.shared_parameters, point.stage_parameters[stage])
+        return WarmStart(self.layout, moved)
 
-    def moved(self, stages: Sequence[np.ndarray]) -> WarmStart:
-        """Of every phase, each stage what was at another, which is no earlier."""
-        phases, point = self.layout.phases, self.point
-        y, stage_parameters = point.y.copy(), point.stage_parameters.copy()
-        for rows in self.layout.constraints:
-            first, end = rows.stages
-            y[rows.places] = point.y[rows.places[np.minimum(stages[rows.phase][first:end], end - 1) - first]]
-        for phase, later in zip(phases, stages):
-            anchors = phase.stage_rows(stage_parameters)[:, phase.at_anchors :]
-            anchors[:] = anchors[later]
-        z, w = (
-            np.concatenate([_moved(phase, vector, later) for phase, later in zip(phases, stages)])
-            for vector in (point.z, point.w)
-        )
-        return replace(self, point=replace(point, z=z, w=w, y=y, stage_parameters=stage_parameters))
+    def _places(self, steps: int) -> Places:
+        """Kept, where they do not depend on lengths that came with the solve."""
+        layout, parameters = self.layout, self.point.stage_parameters
+        if any(phase.lengths for phase in layout.phases):
+            return moved_places(layout, later_stages(layout, parameters, steps))
+        if steps not in layout.shifts:
+            layout.shifts[steps] = moved_places(layout, later_stages(layout, parameters, steps))
+        return layout.shifts[steps]
+
+
+def moved_places(layout: Layout, stages: Sequence[np.ndarray]) -> Places:
+    """Of a motion of which every stage of every phase takes over from another, no earlier one: for every entry of z, y
+    and the parameters of the stages the one whose place it takes. Of those parameters only anchors move.
+    """
+    y, stage = np.arange(layout.size_y), np.arange(layout.size_stage)
+    for rows in layout.constraints:
+        first, end = rows.stages
+        y[rows.places] = rows.places[np.minimum(stages[rows.phase][first:end], end - 1) - first]
+    for phase, later in zip(layout.phases, stages):
+        anchors = phase.stage_rows(stage)[:, phase.at_anchors :]
+        anchors[:] = anchors[later]
+    everywhere = np.arange(layout.size_z)
+    z = np.concatenate([_moved(phase, everywhere, later) for phase, later in zip(layout.phases, stages)])
+    return z.astype(int), y, stage
 
 
 def later_stages(layout: Layout, stage_parameters: np.ndarray, steps: int) -> list[np.ndarray]:

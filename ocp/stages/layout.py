@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -186,6 +187,11 @@ class Layout:
 
     phases: tuple[PhaseLayout, ...]
     constraints: tuple[ConstraintRows, ...]
+
+    @cached_property
+    def shifts(self) -> dict[int, Any]:
+        """Places of motions moved on by so many steps, as they are found (`ocp/solve/warm_start.py`)."""
+        return {}
 
     @cached_property
     def size_z(self) -> int:

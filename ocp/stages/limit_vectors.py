@@ -34,7 +34,7 @@ class LimitVectors:
     y_price: np.ndarray
     y_growth: np.ndarray
 
-    @property
+    @cached_property
     def soft(self) -> np.ndarray:
         """The rows with soft limits."""
         return np.flatnonzero(np.isfinite(self.y_price))

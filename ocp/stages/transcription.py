@@ -87,7 +87,7 @@ class Transcription:
             at += v.size
         return found
 
-    @property
+    @cached_property
     def fixed_z(self) -> np.ndarray:
         """Their places in z."""
         return np.array(self.fixed, dtype=int) + self.nu[0]

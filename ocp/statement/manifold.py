@@ -102,6 +102,8 @@ class Manifold:
 
     def cut(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (rows, dimension), without increments, and anchors (rows, anchors) of states (rows, size)."""
+        if not self.units:
+            return states.copy(), np.zeros((len(states), 0))
         coordinates = np.zeros((len(states), self.dimension))
         coordinates[:, self.plain_coordinates] = states[:, self.plain]
         groups = [states[:, start:stop] for start, stop in self.units]

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import nodes_of
+from ...cached import cached_property
 from ...errors import ProblemError, said
 from .costs_and_constraints.limits import Limits
 from .manifold import Manifold
@@ -51,7 +52,7 @@ class Variable:
     name: str
     symbol: ca.SX
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of symbols."""
         return self.symbol.numel()

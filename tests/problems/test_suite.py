@@ -114,7 +114,7 @@ def test_the_judge_finds_a_feasible_motion_that_is_not_the_best():
     z[0], z[2] = 0.2, 0.2  # u and where it leads
     elsewhere = replace(solution.point, z=z)
     measured = solver.plain_conditions.measure(elsewhere, solution.limit_vectors)
-    moved = replace(solution, point=elsewhere, measured=measured)
+    moved = replace(solution, point=elsewhere, judged=measured)
     assert "IPOPT goes on" in Judge(solver, seconds=600).resolve(moved).false
 
 

@@ -20,6 +20,12 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> view(Result& result) {
     return {(result.*part).data(), {(result.*part).size()}, nb::handle()};
 }
 
+// A record as `trisweep.ocp.Iteration` has it.
+nb::tuple fields(const Record& r) {
+    return nb::make_tuple(r.iteration, r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu,
+                          r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials, std::string(1, r.kind));
+}
+
 // Looks on for Python: signals, and a callback that may ask for an end. What a handler of signals or the callback raises ends
 // the solve too and is kept, to be raised when that has come to rest; KeyboardInterrupt just ends it. Signals are handled on
 // the main thread alone, so a solve on another one never asks for them.
@@ -30,7 +36,7 @@ public:
 
     bool watch(const Record& record) override {
         if (!watched || raised) return false;
-        return ask([&] { return nb::cast<bool>(callback(record)); });
+        return ask([&] { return nb::cast<bool>(callback(fields(record))); });
     }
 
     bool interrupted() override {
@@ -84,11 +90,21 @@ Result solve(Solver& solver, const Settings& settings, nb::object callback) {
     return *result;
 }
 
-// Of z, y, w and the parameters, as in `Result`: objective, values of the rows, slopes, and the relative conditions.
-nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
+// Of z, y, w and the parameters, as in `Result`.
+Verdict verdict(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
     expect(z.size() == judge.slope.size() && w.size() == z.size() && y.size() == judge.g.size(),
            "z, y or w has another size than the problem's");
-    const Verdict said = judge.measure(z.data(), y.data(), w.data(), shared.data(), stage_parameters.data());
+    return judge.measure(z.data(), y.data(), w.data(), shared.data(), stage_parameters.data());
+}
+
+// The largest of the relative conditions.
+double error(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
+    return verdict(judge, z, y, w, shared, stage_parameters).relative.worst();
+}
+
+// Objective, values of the rows, slopes, and the relative conditions.
+nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
+    const Verdict said = verdict(judge, z, y, w, shared, stage_parameters);
     const Conditions& c = said.relative;
     const auto array = [](const std::vector<double>& from) {
         double* to;
@@ -196,19 +212,6 @@ void bind_result(nb::module_& m) {
         .value("stalled", Status::stalled)
         .value("unbounded", Status::unbounded)
         .value("not_minimal", Status::not_minimal);
-    nb::class_<Record>(m, "Record", "An iteration of a solve; `trisweep.ocp.Iteration` says what its fields mean.")
-        .def_ro("iteration", &Record::iteration)
-        .def_ro("objective", &Record::objective)
-        .def_ro("infeasibility", &Record::infeasibility)
-        .def_ro("dual_infeasibility", &Record::dual_infeasibility)
-        .def_ro("complementarity", &Record::complementarity)
-        .def_ro("mu", &Record::mu)
-        .def_ro("step", &Record::step)
-        .def_ro("delta", &Record::delta)
-        .def_ro("alpha_primal", &Record::alpha_primal)
-        .def_ro("alpha_dual", &Record::alpha_dual)
-        .def_ro("trials", &Record::trials)
-        .def_prop_ro("kind", [](const Record& r) { return std::string(1, r.kind); });
     nb::class_<Result>(m, "Result", "What a solve hands back; see native/src/ocp/solve/result.hpp.")
         .def_ro("status", &Result::status)
         .def_prop_ro("z", &view<&Result::z>, nb::rv_policy::reference_internal)
@@ -216,7 +219,12 @@ void bind_result(nb::module_& m) {
         .def_prop_ro("y", &view<&Result::y>, nb::rv_policy::reference_internal)
         .def_prop_ro("stage_parameters", &view<&Result::stage_parameters>, nb::rv_policy::reference_internal)
         .def_prop_ro("gains", &view<&Result::gains>, nb::rv_policy::reference_internal)
-        .def_ro("records", &Result::records)
+        .def_prop_ro("records",
+                     [](const Result& r) {
+                         nb::list made;
+                         for (const Record& record : r.records) made.append(fields(record));
+                         return made;
+                     })
         .def_ro("iterations", &Result::iterations)
         .def_ro("seconds", &Result::seconds)
         .def_prop_ro("seconds_functions", [](const Result& r) { return r.times.functions; })
@@ -240,6 +248,7 @@ void bind_solver(nb::module_& m) {
              [](Judge& j, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
                  j.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));
              })
+        .def("error", &error)
         .def("measure", &measure);
     nb::class_<Solver>(m, "Solver", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const Structure&>())

@@ -115,7 +115,7 @@ def _solution(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Solut
         layout=layout,
         limit_vectors=LimitVectors(**{name: arrays[name] for name in LIMITS}),
         point=Point(**{name: arrays[name] for name in POINT}),
-        measured=Measured(
+        judged=Measured(
             typed(float, header["objective"], "objective"),
             residual=typed(Residual, header["residual"], "residual"),
             relative=typed(Residual, header["relative"], "relative"),

@@ -18,7 +18,7 @@ from ...errors import ProblemError, said
 from ...floats import checked_floats
 from ..answer.solution import Solution
 from ..answer.status import Status
-from ..judge.residual import Point, doubt
+from ..judge.residual import Point, Residual, doubt
 from ..solve.backend import Request
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
@@ -99,7 +99,6 @@ class Controller:
         if not isinstance(shift, bool):
             raise ProblemError(f"controller: shift is {said(shift)}, expected True or False")
         self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), shift, guess
-        self.history = History()
         self._parts = loop_parts(solver, self._settings.seconds, self._settings.iterations, self.barrier, shift)
         self._core = self._parts.controller()
         self._ports = {port.name: port for port in self._parts.parameters}
@@ -110,6 +109,7 @@ class Controller:
         self._lengths = {phase.problem.lengths.name for phase in phases if phase.problem.lengths is not None}
         solver.inputs.put_defaults(self._core.stage)
         self._first, self._control = self._core.first, self._core.control
+        self.history = History(self._limited)
         sizes = {v.name: v.entries for v in solver.transcription.phases[0].states if v.name in started}
         self._first_parts = _parts(sizes)
         self._control_parts = _parts({v.name: v.size for v in solver.layout.phases[0].controls})
@@ -190,6 +190,14 @@ class Controller:
         self.guess = self.guess if guess is None else guess
         self._core.restart()
 
+    def check(self) -> Residual:
+        """The KKT conditions of the plan as it stands, computed by CasADi alone; not within a cycle."""
+        return self.plan.check()
+
+    def _limited(self) -> dict[str, int]:
+        counts = self._core.limited
+        return {name: max(counts[part]) for name, part in self._control_parts.items()}
+
     @property
     def plan(self) -> Solution:
         """The plan as it stands, judged: its status is "solved" only where it is."""
@@ -233,10 +241,10 @@ class Controller:
                 raise ProblemError(f"controller: there is no parameter '{name}'; the parameters are {known}")
             port = self._ports[name]
             array, shape = _floats(name, value), ((port.rows, port.size) if port.rows > 1 else (port.size,))
-            if array.shape not in (shape, shape[-1:], ()) or not np.isfinite(array).all():
-                raise ProblemError(
-                    f"controller: parameter '{name}' has shape {array.shape}, expected {shape} of finite numbers"
-                )
+            if array.shape not in (shape, shape[-1:], ()):
+                raise ProblemError(f"controller: parameter '{name}' has shape {array.shape}, expected {shape}")
+            if not np.isfinite(array).all():
+                raise ProblemError(f"controller: parameter '{name}' is {said(array.tolist())}, expected finite numbers")
             arrays[name] = np.ascontiguousarray(np.broadcast_to(array, shape))
         if not self._core.set(arrays):
             raise ProblemError(f"controller: parameters {', '.join(given)}: expected finite numbers")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 class History:
     """Of every cycle: the seconds of `prepare` and `feedback` by the wall, iterations, the KKT error of the plan that
-    it started from, whether the deadline was missed, and the status.
+    it started from, whether the deadline was missed, and the status. limited: who says of every control in how many
+    cycles it was at a limit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limited: Callable[[], dict[str, int]] = dict) -> None:
+        self._limited = limited
         self._cycles: list[tuple[float, float, int, float, bool, str]] = []
 
     def add(self, prepare: float, feedback: float, iterations: int, error: float, late: bool, status: str) -> None:
@@ -62,6 +65,13 @@ class History:
     def statuses(self) -> tuple[str, ...]:
         return tuple(cycle[5] for cycle in self._cycles)
 
+    @property
+    def limited(self) -> dict[str, int]:
+        """Of every control by name: in how many cycles it was commanded at a limit, within 1e-3 of its range; of
+        several entries, the one that was most often.
+        """
+        return self._limited()
+
     def __str__(self) -> str:
         if not len(self):
             return "no cycle yet"
@@ -72,7 +82,8 @@ class History:
         for name, seconds in (("prepare", self.prepare), ("feedback", self.feedback)):
             middle, most, worst = (1e6 * np.percentile(seconds, share) for share in (50, 99.9, 100))
             lines.append(f"{name:8} {middle:9.1f} us at the median, {most:9.1f} at 99.9 %, {worst:9.1f} at most")
-        return "\n".join(lines)
+        at_limits = [f"'{name}' in {count} cycles" for name, count in self.limited.items() if count]
+        return "\n".join([*lines, *([f"at limits: {', '.join(at_limits)}"] if at_limits else [])])
 
     def plot(self, path: str | Path | None = None, show: bool = False) -> Figure:
         """Histograms of the times, the iterations and the errors by status; written where a path is given."""

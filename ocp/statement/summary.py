@@ -12,13 +12,14 @@ from .costs_and_constraints.terms import Kind, Term
 
 if TYPE_CHECKING:
     from .problem import Problem
+    from .variables import State
 
 SHOWN = 5  # different limits of one thing
 
 
 def summary(problem: Problem) -> str:
     """What was stated so far, and of the phases that follow."""
-    lines = [("state", v.name, _size(v.entries), _first(problem, v.name) + ranges(v.limits)) for v in problem.states]
+    lines = [("state", v.name, _size(v.entries), _of_state(problem, v)) for v in problem.states]
     lines += [("control", v.name, _size(v.size), ranges(v.limits)) for v in problem.controls]
     lines += [("parameter", v.name, _size(v.size), "one a stage" if v.per_stage else "") for v in problem.parameters]
     if problem.dynamics:
@@ -58,8 +59,9 @@ def _horizon(problem: Problem) -> str:
     return f"{steps} of {lengths.min():.4g} to {lengths.max():.4g} s"
 
 
-def _first(problem: Problem, name: str) -> str:
-    return "first value given, " if any(v.name == name for v in problem.started) else ""
+def _of_state(problem: Problem, state: State) -> str:
+    first = "first value given" if state in problem.started else ""
+    return ", ".join(part for part in (first, ranges(state.limits)) if part)
 
 
 def _size(count: int) -> str:

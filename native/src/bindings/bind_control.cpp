@@ -208,6 +208,7 @@ void bind_control(nb::module_& m) {
                 return Memory(c.controller.control.data(), {c.controller.control.size()}, nb::handle());
             },
             nb::rv_policy::reference_internal)
+        .def_prop_ro("limited", [](PythonController& c) { return c.controller.limited; })
         .def_prop_ro("has_plan", [](PythonController& c) { return c.controller.has_plan(); })
         .def_prop_ro("following", [](PythonController& c) { return c.controller.following(); })
         .def_prop_rw(

@@ -6,6 +6,8 @@ namespace {
 // The scaled KKT error above which, or so many times that of the cycle before, a plan is given up for a new one. Where a
 // horizon moves on, its new tail alone makes errors of about 1. No small one proves anything: it depends on the units.
 constexpr double LOST = 1e3, GROWN = 30.0;
+// Share of a control's range, within which it counts as being at a limit.
+constexpr double AT_LIMIT = 1e-3;
 // Seconds that a solve in place of a step is given at least: the deadline may be over by then.
 constexpr double LEAST = 1e-6;
 // A deadline of so many times what the start of a solve takes leaves time for it in a cycle that begins with it.
@@ -23,7 +25,11 @@ double since(Stopwatch::clock::time_point begin) {
 }  // namespace
 
 Controller::Controller(const Structure& structure, StatedLimits stated, Loop given_loop)
-    : control(structure.nu[0]), loop(std::move(given_loop)), solver(structure), limits(std::move(stated)) {
+    : control(structure.nu[0]),
+      limited(structure.nu[0]),
+      loop(std::move(given_loop)),
+      solver(structure),
+      limits(std::move(stated)) {
     const Result& result = solver.collect();
     given.z.resize(result.z.size()), given.shared.resize(structure.shared_parameters);
     given.stage.resize(structure.stage_parameters);
@@ -71,6 +77,7 @@ Controller::Command Controller::feedback(const double* values) {
     Command command = follows && ready ? stepped(values) : Command{};
     if (!command.stepped) command = solved(values, begin);
     last_error = command.error;
+    keep_limits();
     command.seconds = since(begin);
     command.late = command.seconds > loop.seconds;
     command.prepared = prepare_seconds;
@@ -82,6 +89,16 @@ Controller::Command Controller::feedback(const double* values) {
 void Controller::restart() {
     planned = follows = unfinished = ready = prepared = last_solved = false;
     last_error = INFINITY;
+}
+
+// A plan may miss its limits by the tolerance; what goes to an actuator does not.
+void Controller::keep_limits() {
+    const StatedLimits::View low = limits.z_low(), high = limits.z_high();
+    for (std::size_t i = 0; i < control.size(); ++i) {
+        control[i] = std::clamp(control[i], low[i], high[i]);
+        const double near = AT_LIMIT * std::min(high[i] - low[i], std::max(1.0, std::fabs(control[i])));
+        limited[i] += control[i] - low[i] <= near || high[i] - control[i] <= near;
+    }
 }
 
 Controller::Command Controller::stepped(const double* values) {

@@ -62,6 +62,7 @@ public:
 
     Numbers given;  // parameters, and where the first solve starts from; written by the caller
     std::vector<double> control;
+    std::vector<int> limited;  // of every control, cycles in which the command was at one of its limits
     Loop loop;
 
 private:
@@ -75,6 +76,7 @@ private:
     void take(const Result& result);
     void move_on();
     void put_parameters(double* stage_parameters) const;
+    void keep_limits();
 
     Solver solver;
     StatedLimits limits;

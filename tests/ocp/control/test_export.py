@@ -94,7 +94,6 @@ def turn():
     weight = ocp.parameter("weight", per_stage=False)
     R, _ = model.link_pose(q, "body")
     ocp.minimize(weight * (4 - ca.trace(R) - q[4]) + 0.05 * ca.sumsqr(v) + 0.01 * ca.sumsqr(tau))
-    ocp.start("q", "v")
     rng, rows, state = np.random.default_rng(6), [], np.r_[0.1, -0.1, 0.2, 1.0, 1.0, 0.3, np.zeros(model.nv)]
     for k in range(30):
         rows.append(np.r_[1.0 + 0.01 * k, state])

@@ -72,8 +72,6 @@ def _measure(problem: LQProblem, limits: Sequence[StageRows], answer: QPSolution
     w = _joined(answer.u_multipliers, answer.x_multipliers)
     low, high = (_joined([r.u[side] for r in limits], [r.x[side] for r in limits]) for side in (0, 1))
     size_z, most = np.abs(z), float(np.abs(z).max(initial=1.0))
-    reach = np.maximum(size_z, SMALL * most)
-    felt = np.maximum(reach, NOTICED * most)
     slope, size, bent, curvature, cost_terms, cost_size = _cost(problem, z)
     costless = not slope.any()
     matters = np.full(len(z), np.inf)
@@ -87,16 +85,19 @@ def _measure(problem: LQProblem, limits: Sequence[StageRows], answer: QPSolution
         with_row = np.where(slopes > 0, sizes[:, None] / np.where(slopes > 0, slopes, 1.0), np.inf)
         np.minimum.at(matters, each.places, with_row.min(axis=0, initial=np.inf))
     steepest = max(float((size * size_z).max(initial=0.0)), NO_COST)
-    natural = SMALL * np.where(np.isfinite(matters), matters, 0.0)
-    least = max(SMALL * steepest, ROUNDED * cost_size, float((curvature * natural**2).max(initial=0.0)))
+    natural = np.where(np.isfinite(matters), matters, 0.0)
+    reach = np.maximum(size_z, SMALL * np.where(natural > 0, np.clip(natural, 1.0, most), most))
+    felt = np.maximum(reach, NOTICED * most)
+    least = max(SMALL * steepest, ROUNDED * cost_size, float((curvature * (SMALL * natural) ** 2).max(initial=0.0)))
     cost = 1.0 if costless else max(min(cost_terms, cost_size), least)
+    size_bound = _minded(size_z, reach, w, cost)
     error = np.abs(slope + w)
     if problem.initial_state is not None:
         error[problem.stages[0].nu :][: problem.stages[0].nx] = 0.0
     found = {
         "stationarity": _largest(_share(error, np.maximum(size + bent, 1.0 if costless else least / reach))),
-        "limits": _largest(_share(_outside(z, low, high), reach)),
-        "complementarity": _largest(_pressing(z, w, low, high, reach, cost)),
+        "limits": _largest(_share(_outside(z, low, high), size_bound)),
+        "complementarity": _largest(_pressing(z, w, low, high, size_bound, cost)),
         "dynamics": 0.0,
         "equalities": 0.0,
     }
@@ -104,12 +105,11 @@ def _measure(problem: LQProblem, limits: Sequence[StageRows], answer: QPSolution
         value, slopes = each.M @ z[each.places] + each.constant, np.abs(each.M)
         sizes, constant = slopes @ size_z[each.places] + np.abs(each.constant), np.abs(each.constant)
         if each.limits is None:
-            pressing = (each.y != 0.0) & (value != 0.0)
-            allowed = np.where(pressing, cost / np.where(pressing, np.abs(each.y), 1.0), np.inf)
-            sizes = np.maximum(sizes, np.minimum(SMALL * (slopes @ felt[each.places] + constant), allowed))
+            reached = SMALL * (slopes @ felt[each.places] + constant)
+            sizes = _minded(sizes, reached, np.where(value != 0.0, each.y, 0.0), cost)
             found[each.kind] = max(found[each.kind], _largest(_share(np.abs(value), sizes)))
             continue
-        sizes = np.maximum(sizes, slopes @ reach[each.places] + constant)
+        sizes = _minded(sizes, slopes @ reach[each.places] + constant, each.y, cost)
         found["limits"] = max(found["limits"], _largest(_share(_outside(value, *each.limits), sizes)))
         products = _pressing(value, each.y, *each.limits, sizes, cost)
         found["complementarity"] = max(found["complementarity"], _largest(products))
@@ -155,6 +155,15 @@ def _pressing(value: Array, multiplier: Array, lower: Array, upper: Array, size:
     pressure = np.abs(multiplier)
     products = np.minimum(pressure * np.minimum(gap, size) / cost, gap / np.where(size > 0, size, np.inf))
     return np.where((pressure == 0) | (gap == 0), 0.0, products)
+
+
+def _minded(size: Array, reached: Array, multiplier: Array, cost: float) -> Array:
+    """What an error is compared with: its terms, or, where that is more and the cost does not mind, what they are small
+    against.
+    """
+    pressing = multiplier != 0.0
+    allowed = np.where(pressing, cost / np.where(pressing, np.abs(multiplier), 1.0), np.inf)
+    return np.maximum(size, np.minimum(reached, allowed))
 
 
 def _share(error: Array, size: Array) -> Array:

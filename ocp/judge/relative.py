@@ -18,14 +18,16 @@ SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are
 
 
 class Sizes(NamedTuple):
-    """Of the terms that are summed: of rows, of rows where every variable is as large as anywhere, of slopes; C, and
-    the reach Z of each variable.
+    """Of the terms that are summed: of rows, of rows where every variable is as large as anywhere (L), and as its reach
+    Z, of slopes; C; and along z, L and Z.
     """
 
     rows: np.ndarray
+    row_spans: np.ndarray
     row_reaches: np.ndarray
     slopes: np.ndarray
     cost: float
+    largest: np.ndarray
     reach: np.ndarray
 
 
@@ -33,20 +35,19 @@ def relative_residual(
     layout: Layout, fixed_z: np.ndarray, point: Point, limits: LimitVectors, sums: Sums, sizes: Sizes
 ) -> Residual:
     """Each condition's largest entry beside its own terms; fixed_z: places in z of what is given, which has none."""
-    g, y, w, reach = sums.rows, point.y, point.w, sizes.reach
+    g, y, w = sums.rows, point.y, point.w
     error = outside(g, limits.y_lower, limits.y_upper)
     error[limits.soft] = 0.0
     loose = layout.kind(Kind.INEQUALITY)
-    allowed = np.full(len(g), np.inf)
-    pressing = (y != 0.0) & (error != 0.0)
-    allowed[pressing] = sizes.cost / np.abs(y[pressing])
-    size_g = np.maximum(sizes.rows, np.minimum(SMALL * sizes.row_reaches, allowed))
-    size_g[loose] = np.maximum(sizes.rows, sizes.row_reaches)[loose]
+    size_g = minded(sizes.rows, SMALL * sizes.row_reaches, np.where(error != 0.0, y, 0.0), sizes.cost)
+    own = np.maximum(sizes.rows, sizes.row_spans)[loose]
+    size_g[loose] = minded(own, sizes.row_reaches[loose], y[loose], sizes.cost)
+    size_z = minded(sizes.largest, sizes.reach, w, sizes.cost)
     slope = np.abs(sums.slope + w)
     slope[fixed_z] = 0.0
     products = np.concatenate([
         _pressing(g[loose], y[loose], limits.y_lower[loose], limits.y_upper[loose], size_g[loose], sizes.cost),
-        _pressing(point.z, w, limits.z_lower, limits.z_upper, reach, sizes.cost),
+        _pressing(point.z, w, limits.z_lower, limits.z_upper, size_z, sizes.cost),
     ])  # fmt: skip
     excess, (above, below) = limits.excess(g), beside_price(g, y, limits)
     price, soft = limits.price(excess), limits.soft - loose.start
@@ -57,7 +58,16 @@ def relative_residual(
         [_share(slope, sizes.slopes), _share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
     )
     outside_z = outside(point.z, limits.z_lower, limits.z_upper)
-    return largest_of(layout, slopes, _share(error, size_g), _share(outside_z, reach), products)
+    return largest_of(layout, slopes, _share(error, size_g), _share(outside_z, size_z), products)
+
+
+def minded(size: np.ndarray, reached: np.ndarray, multiplier: np.ndarray, cost: float) -> np.ndarray:
+    """What an error is compared with: its terms, or, where that is more and the cost does not mind, what they are small
+    against.
+    """
+    pressing = multiplier != 0.0
+    allowed = np.where(pressing, cost / np.where(pressing, np.abs(multiplier), 1.0), np.inf)
+    return np.maximum(size, np.minimum(reached, allowed))
 
 
 def _pressing(

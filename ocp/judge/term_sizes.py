@@ -28,7 +28,6 @@ class Sampled(NamedTuple):
     slope: np.ndarray
     along: np.ndarray
     row_sizes: np.ndarray
-    row_reaches: np.ndarray
     slope_sizes: np.ndarray
     bent: np.ndarray
     cost_slope: np.ndarray
@@ -39,26 +38,27 @@ class Sampled(NamedTuple):
 def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVectors) -> Sizes:
     """The sizes at a point, where functions, rows and slopes are `sums`."""
     layout, x_places = evaluation.layout, evaluation.x_places
-    largest, reach, size_z = _reaches(layout, point.z)
-    size_g, reach_g, size_slope = np.zeros(layout.size_y), np.zeros(layout.size_y), np.abs(point.w)
+    largest, size_z = _largest(layout, point.z)
+    size_g, rest_g, size_slope = np.zeros(layout.size_y), np.zeros(layout.size_y), np.abs(point.w)
     cost, size, costless, later = 0.0, 0.0, True, slice(len(x_places))
     bent, curvature, matters = np.zeros(len(point.z)), np.zeros(len(point.z)), np.full(len(point.z), np.inf)
-    felt = np.maximum(reach, NOTICED * np.abs(point.z).max(initial=1.0))
+    slopes_of = []
     for i, block in enumerate(evaluation.blocks):
         run, places = evaluation.transcription.run(block), evaluation.places[i]
         head, entered = block.count(Kind.OBJECTIVE), block.count(Kind.DYNAMICS)
-        more = [part[run].reshape(len(places), -1) for part in (size_z, reach, felt)]
-        sampled = Sampled(*evaluation.call(_sizes_of, i, point, *more))
+        here = size_z[run].reshape(len(places), -1)
+        sampled = Sampled(*evaluation.call(_sizes_of, i, point, here))
         rest = np.abs(sampled.rows - sampled.along)[:, head:]
         size_g[places] = sampled.row_sizes[:, head:] + rest
-        reach_g[places] = sampled.row_reaches[:, head:] + rest
+        rest_g[places] = rest
         size_slope[run] += sampled.slope_sizes.ravel()
         bent[run] += sampled.bent.ravel()
-        cost += float(np.sum(np.abs(sampled.cost_slope) * more[0]))
+        cost += float(np.sum(np.abs(sampled.cost_slope) * here))
         size += float(np.abs(sampled.rows[:, :head]).sum())
         costless &= not sampled.cost_slope.any()
         curvature[run] += sampled.curvature.ravel()
         slopes = sampled.jacobian.reshape(len(rest), -1, sampled.rows.shape[1])[:, :, head:]
+        slopes_of.append(slopes)
         size_rows = size_g[places]
         size_rows[:, :entered] += size_z[x_places[places[:, :entered]]]
         with_row = np.where(slopes > 0, size_rows[:, None, :] / np.where(slopes > 0, slopes, 1.0), np.inf)
@@ -70,39 +70,58 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     size += limits.cost(excess)
     costless &= not np.any(limits.price(excess) * excess > 0)
     size_g[later] += size_z[x_places]
-    reach_g[later] += felt[x_places]
     size_slope[x_places] += np.abs(point.y[later])
-    if costless:
-        return Sizes(size_g, reach_g, np.maximum(size_slope + bent, 1.0), 1.0, reach)
-    steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
     natural = np.zeros(layout.variables.max(initial=-1) + 1)
     np.maximum.at(natural, layout.variables, np.where(np.isfinite(matters), matters, 0.0))
-    flat = float((curvature * (SMALL * natural[layout.variables]) ** 2).max(initial=0.0))
+    natural, most = natural[layout.variables], np.abs(point.z).max(initial=1.0)
+    reach = np.maximum(largest, SMALL * np.where(natural > 0, np.clip(natural, 1.0, most), most))
+    span_g, reach_g = _reaches(evaluation, slopes_of, largest, reach, most)
+    of_rows = size_g, rest_g + span_g, rest_g + reach_g
+    if costless:
+        return Sizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
+    steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
+    flat = float((curvature * (SMALL * natural) ** 2).max(initial=0.0))
     least = max(SMALL * steepest, ROUNDED * size, flat)
-    return Sizes(size_g, reach_g, np.maximum(size_slope + bent, least / reach), max(min(cost, size), least), reach)
+    of_slopes = np.maximum(size_slope + bent, least / reach)
+    return Sizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)
 
 
-def _reaches(layout: Layout, z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Along z: the largest value of the same variable anywhere, Z, and the size of the value as a term."""
+def _reaches(
+    evaluation: Evaluation, slopes_of: list[np.ndarray], largest: np.ndarray, reach: np.ndarray, most: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of rows: |g'| L, and |g'| Z, in which equalities feel NOTICED of the largest |z| of all."""
+    span_g, reach_g = np.zeros(evaluation.layout.size_y), np.zeros(evaluation.layout.size_y)
+    felt = np.maximum(reach, NOTICED * most)
+    for block, places, slopes in zip(evaluation.blocks, evaluation.places, slopes_of):
+        equal, run = slopes.shape[2] - block.count(Kind.INEQUALITY), evaluation.transcription.run(block)
+        own, far, near = (
+            np.einsum("kzr,kz->kr", slopes, part[run].reshape(slopes.shape[:2])) for part in (largest, reach, felt)
+        )
+        span_g[places] = own
+        reach_g[places] = np.hstack([near[:, :equal], far[:, equal:]])
+    reach_g[: len(evaluation.x_places)] += felt[evaluation.x_places]
+    return span_g, reach_g
+
+
+def _largest(layout: Layout, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Along z: L, the largest value of the same variable anywhere, and the size of the value as a term."""
     variables, turns = layout.variables, np.array(layout.turns, dtype=int)
     most = np.zeros(variables.max(initial=-1) + 1)
     np.maximum.at(most, variables, np.abs(z))
     most[turns] = np.maximum(most[turns], 1.0)
-    size = np.where(np.isin(variables, turns), 1.0, np.abs(z))
-    return most[variables], np.maximum(most[variables], SMALL * np.abs(z).max(initial=1.0)), size
+    return most[variables], np.where(np.isin(variables, turns), 1.0, np.abs(z))
 
 
 def _sizes_of(block: Block) -> ca.Function:
-    """(inputs, weights, sizes of z, its reaches for limits and for equalities) -> what `Sampled` says."""
+    """(inputs, weights, sizes of z) -> what `Sampled` says."""
     rows, z = block.smooth_rows, ca.vertcat(*block.inputs[:2])
     weights, jacobian = ca.SX.sym("weight", rows.numel()), ca.jacobian(rows, z)
-    size, reach, felt = (ca.SX.sym(name, z.numel()) for name in ("size", "reach", "felt"))
+    size = ca.SX.sym("size", z.numel())
     slope, slopes = ca.mtimes(jacobian.T, weights), ca.fabs(jacobian)
     curvature = ca.fabs(ca.hessian(ca.dot(rows, weights), z)[0])
-    equal = rows.numel() - block.count(Kind.INEQUALITY)
-    reaches = ca.vertcat(slopes[:equal, :] @ felt, slopes[equal:, :] @ reach)
-    sums = [slope, ca.mtimes(jacobian, z), slopes @ size, reaches]
+    sums = [slope, ca.mtimes(jacobian, z), slopes @ size]
     cost = jacobian[: block.count(Kind.OBJECTIVE), :]
     sums += [slopes.T @ ca.fabs(weights), curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
-    given = [*block.inputs, weights, size, reach, felt]
-    return ca.Function("sizes", given, [solved(part) for part in (rows, *(ca.densify(part) for part in sums))])
+    return ca.Function(
+        "sizes", [*block.inputs, weights, size], [solved(part) for part in (rows, *(ca.densify(part) for part in sums))]
+    )

@@ -131,6 +131,27 @@ def test_answers_hold_in_any_units(scale, cost):
     np.testing.assert_allclose(np.concatenate(answer.u) / scale, np.concatenate(reference.u), atol=1e-5)
 
 
+@pytest.mark.parametrize("small", [1e-9, 1e-7, 1e-3])
+@pytest.mark.parametrize("large", [1.0, 1e6])
+def test_units_that_differ_from_variable_to_variable(small, large):
+    """A control of 1e-7 beside states of 1e6: its limits were passed by a tenth."""
+    problem = bounded_chain(6, 2, 20)
+    limits = StageLimits(-4.0 * large, 4.0 * large, -0.5 * small, 0.5 * small)
+    reference = QP(problem.stages, StageLimits(-4.0, 4.0, -0.5, 0.5), problem.initial_state).solve()
+    units = {"Q": large**-2, "R": small**-2, "S": 1 / (small * large), "q": 1 / large, "r": 1 / small}
+    units |= {"A": 1.0, "B": large / small, "b": large}
+
+    def in_units(s):
+        given = {name: getattr(s, name) for name in units}
+        return Stage(parent=s.parent, **{name: None if v is None else units[name] * v for name, v in given.items()})
+
+    answer = QP([in_units(s) for s in problem.stages], limits, large * problem.initial_state).solve()
+    assert answer.status == "solved"
+    assert answer.objective == pytest.approx(reference.objective, rel=1e-6)
+    assert np.abs(np.concatenate(answer.u)).max() <= 0.5 * small * (1 + 1e-6)
+    np.testing.assert_allclose(np.concatenate(answer.u) / small, np.concatenate(reference.u), atol=1e-4)
+
+
 def chain(**changes) -> LQProblem:
     data = {"A": [[1.0, 0.1], [0.0, 1.0]], "B": [[0.0], [0.1]], "Q": np.eye(2), "R": [[0.1]]} | changes
     return LQProblem.chain(10, **data, initial_state=[1.0, 0.0])

@@ -79,6 +79,36 @@ def test_the_judge_takes_its_scales_from_the_answer():
         assert getattr(relative[0], name) > 1e-5
 
 
+def valve(opening=1e-7, pressure=1e5):
+    """Towards five bar, as fast as a small opening allows: numbers of 1e5 beside one of 1e-7."""
+    ocp = Problem(steps=2)
+    p, u = ocp.state("p"), ocp.control("u", lower=-opening, upper=opening)
+    ocp.next(p=p + pressure / opening * u)
+    for at in ("steps", "end"):
+        ocp.minimize((p / pressure - 5) ** 2, at=at)
+    ocp.constrain("start", p, equals=pressure, at="start")
+    return ocp
+
+
+@pytest.mark.parametrize("opening", [1e-9, 1e-7, 1e-4, 1.0])
+@pytest.mark.parametrize("pressure", [1.0, 1e5, 1e8])
+def test_a_limit_holds_whatever_units_others_have(opening, pressure):
+    """It was passed by a tenth: what is large elsewhere said how much counts."""
+    solution = valve(opening, pressure).build().solve()
+    assert solution.status == "solved"
+    assert np.abs(solution.u).max() <= opening * (1 + 1e-6)
+    assert solution.objective == pytest.approx(16 + 9 + 4, rel=1e-6)
+
+
+def test_both_judges_see_a_limit_that_is_passed_by_a_tenth():
+    solver = valve().build()
+    solution = solver.solve()
+    point = solution.point
+    point.z[[0, 2]] *= 1.1
+    for judge in (solver.backend.judge, solver.plain_conditions.measure):
+        assert judge(point, solution.limit_vectors).relative.bounds == pytest.approx(1 / 29, rel=1e-3)
+
+
 def test_what_has_outgrown_all_numbers_excuses_nothing():
     """A first state whose terms overflow: no error is small beside infinity."""
     ocp = Problem(steps=8, step=0.25)

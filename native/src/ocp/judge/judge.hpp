@@ -12,13 +12,17 @@
 //     a slope   |f'| + |g'|' |y| + |w| + |H| |z|
 //     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less
 // Terms may all be zero at a solution (a motion that ends at rest at the origin). What they are small against is then
-//     Z   the largest |z| of the same variable on any stage, at least SMALL of the largest of all and of 1
+//     L   the largest |z| of the same variable on any stage
+//     N   the size of a variable that would be a term like the others in all its rows
+//     Z   L, at least SMALL of 1, or of N or the largest |z| of all, whichever is less: beside what has other units nothing counts
 //     a row     SMALL |g'| Z, Z at least NOTICED of the largest of all and of 1: functions have terms inside that are not
-//               seen here, but rounded; and only where an error of that size moves the cost by no more than the tolerance of C
-//     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H N^2, and of ROUNDED |f|
+//               seen here, but rounded
+//     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H (SMALL N)^2, and of
+//               ROUNDED |f|
 //     a slope   that / Z
-//     N         SMALL of the size of a variable that would be a term like the others in all its rows
 //     a limit   Z, of a row |g'| Z + |g - g' z|: it may be loosened by the tolerance everywhere
+// Rows and limits are compared with more than their own terms, and L, only where an error of that size moves the cost by no more
+// than the tolerance of C.
 // A cost without slopes has no scale: every point that meets the rows is a solution, and C and its slopes count as 1.
 #pragma once
 
@@ -49,9 +53,10 @@ public:
         for (std::size_t k = 0; k < stages; ++k) at_equality[k + 1] = at_equality[k] + s.equalities[k];
         at_inequality[0] = at_equality[stages];
         for (std::size_t k = 0; k < stages; ++k) at_inequality[k + 1] = at_inequality[k] + s.inequalities[k];
-        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &reach, &matters, &curvature})
+        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &reach, &bound_size, &matters, &curvature})
             vector->resize(at_z[stages]);
-        for (std::vector<double>* vector : {&g, &row_size, &row_reach}) vector->resize(at_inequality[stages]);
+        for (std::vector<double>* vector : {&g, &row_size, &row_reach, &row_span})
+            vector->resize(at_inequality[stages]);
         z_low.assign(at_z[stages], -INFINITY);
         z_high.assign(at_z[stages], INFINITY);
         const std::size_t inequalities = at_inequality[stages] - at_inequality[0];
@@ -65,24 +70,27 @@ public:
         for (int variable : structure.variables) variables = std::max(variables, variable + 1);
         largest.resize(std::size_t(variables));
         natural.resize(std::size_t(variables));
+        least_reach.resize(std::size_t(variables));
         std::size_t rows = 0, most_rows = 0, widest = 0, jacobian = 0, hessian = 0;
         for (const Block& b : s.blocks) {
             const std::size_t count = b.count;
             rows = std::max(rows, count * b.rows());
             most_rows = std::max(most_rows, std::size_t(b.rows()));
             widest = std::max(widest, std::size_t(s.nu[b.first] + s.nx[b.first]));
-            jacobian = std::max(jacobian, count * b.jacobian_rows.size());
+            at_jacobian.push_back(jacobian);
+            jacobian += count * b.jacobian_rows.size();
             hessian = std::max(hessian, count * b.hessian_rows.size());
         }
         block_rows.resize(rows);
         weights.resize(rows);
         terms.resize(most_rows);
+        places.resize(most_rows);
         size_here.resize(widest);
         turned.resize(largest.size());
         for (int turn : structure.turns) turned[std::size_t(turn)] = true;
         fixed.resize(at_z[stages]);
         for (int entry : structure.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
-        block_jacobian.resize(jacobian);
+        jacobians.resize(jacobian);
         block_hessian.resize(hessian);
         for (const Block& b : structure.blocks) {
             calls.emplace_back(b);
@@ -92,8 +100,8 @@ public:
 
     // What was measured last: the rows' values, the slopes of f + y g, and the sizes that errors were compared with.
     std::vector<double> g, slope;
-    std::vector<double> row_size, reach;  // of a row; Z of a variable
-    double cost = 1.0;                    // C
+    std::vector<double> row_size, bound_size;  // of a row; of a limit of z
+    double cost = 1.0;                         // C
 
     void set_bounds(std::span<const double> z_lower, std::span<const double> z_upper, std::span<const double> c_lower,
                     std::span<const double> c_upper) {
@@ -114,23 +122,26 @@ public:
     // NaN in a condition where a function is not finite.
     Verdict measure(const double* z, const double* y, const double* w, const double* shared,
                     const double* stage_parameters) {
-        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &curvature, &g, &row_size, &row_reach})
+        for (std::vector<double>* vector :
+             {&slope, &slope_size, &bent, &curvature, &g, &row_size, &row_reach, &row_span})
             std::fill(vector->begin(), vector->end(), 0.0);
         std::fill(matters.begin(), matters.end(), INFINITY);
         Verdict verdict;
-        measure_reach(z);
+        measure_largest(z);
         cost_terms = cost_size = 0.0;
         costless = true;
         for (const Block& block : structure.blocks) verdict.objective += add(block, z, y, shared, stage_parameters);
         subtract_children(z, y);
+        measure_reach();
         for (std::size_t i = 0; i < structure.price.size(); ++i) verdict.objective += cost_of_excess(i);
         measure_cost(w);
         for (std::size_t i = 0; i < slope.size(); ++i) {
             const double size = slope_size[i] + std::fabs(w[i]);
             verdict.note(&Conditions::stationarity, fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]),
                          std::max(size, costless ? 1.0 : least_cost / reach[i]));
-            verdict.note(&Conditions::bounds, outside(z[i], z_low[i], z_high[i]), reach[i]);
-            complement(z[i], w[i], z_low[i], z_high[i], reach[i], verdict);
+            bound_size[i] = size_of_limit(largest[std::size_t(structure.variables[i])], reach[i], w[i]);
+            verdict.note(&Conditions::bounds, outside(z[i], z_low[i], z_high[i]), bound_size[i]);
+            complement(z[i], w[i], z_low[i], z_high[i], bound_size[i], verdict);
         }
         const std::size_t equalities = at_equality[0], inequalities = at_inequality[0];
         for (std::size_t i = 0; i < inequalities; ++i) {
@@ -140,7 +151,7 @@ public:
         }
         for (std::size_t i = inequalities; i < g.size(); ++i) {
             const double low = c_low[i - inequalities], high = c_high[i - inequalities];
-            row_size[i] = std::max(row_size[i], row_reach[i]);
+            row_size[i] = size_of_limit(std::max(row_size[i], row_span[i]), row_reach[i], y[i]);
             if (is_soft(i - inequalities))
                 complement_price(i - inequalities, y[i], row_size[i], verdict);
             else
@@ -178,37 +189,73 @@ private:
 
     // A multiplier above the price is a slope that nothing balances; one below it leaves something to gain beyond the limit.
     void complement_price(std::size_t i, double multiplier, double size, Verdict& verdict) const {
-        const double beyond = excess(i), most = price(i), value = g[at_inequality[0] + i];
+        const double beyond = excess(i), top = price(i), value = g[at_inequality[0] + i];
         const double pressure = beyond > 0.0 ? (value > c_high[i] ? multiplier : -multiplier) : std::fabs(multiplier);
-        verdict.note(&Conditions::stationarity, std::max(pressure - most, 0.0),
-                     std::max({pressure, most, cost / size}));
-        const double left = std::max(most - pressure, 0.0) * beyond;
+        verdict.note(&Conditions::stationarity, std::max(pressure - top, 0.0), std::max({pressure, top, cost / size}));
+        const double left = std::max(top - pressure, 0.0) * beyond;
         if (left == 0.0) return;
-        raise(verdict.residual.complementarity, std::max(most - pressure, 0.0) * std::min(beyond, 1.0));
-        raise(verdict.relative.complementarity, std::min({left / cost, (most - pressure) / most, beyond / size}));
+        raise(verdict.residual.complementarity, std::max(top - pressure, 0.0) * std::min(beyond, 1.0));
+        raise(verdict.relative.complementarity, std::min({left / cost, (top - pressure) / top, beyond / size}));
     }
 
     std::size_t place_of(const Block& block) const { return std::size_t(&block - structure.blocks.data()); }
 
     // The linear terms of a row at a stage: their sum, size and reach; the share of the size that a term of 1 would have.
     struct Terms {
-        double sum = 0.0, size = 0.0, reach = 0.0, share = 0.0;
+        double sum = 0.0, size = 0.0, share = 0.0;
     };
 
-    // Z of every variable: increments of turns count as 1 rad, as they are about the point itself.
-    void measure_reach(const double* z) {
+    // L of every variable: increments of turns count as 1 rad, as they are about the point itself.
+    void measure_largest(const double* z) {
         std::fill(largest.begin(), largest.end(), 0.0);
-        double most = 1.0;
+        most = 1.0;
         for (std::size_t i = 0; i < reach.size(); ++i) {
-            double& size = largest[std::size_t(structure.variables[i])];
-            raise(size, std::fabs(z[i]));
+            raise(largest[std::size_t(structure.variables[i])], std::fabs(z[i]));
             raise(most, std::fabs(z[i]));
         }
         for (std::size_t variable = 0; variable < largest.size(); ++variable)
             if (turned[variable]) raise(largest[variable], 1.0);
+    }
+
+    // N and Z of every variable, and the reaches of rows.
+    void measure_reach() {
+        std::fill(natural.begin(), natural.end(), 0.0);
         for (std::size_t i = 0; i < reach.size(); ++i)
-            reach[i] = std::max(largest[std::size_t(structure.variables[i])], SMALL * most);
-        noticed = NOTICED * most;
+            if (matters[i] < INFINITY) raise(natural[std::size_t(structure.variables[i])], matters[i]);
+        for (std::size_t v = 0; v < largest.size(); ++v)
+            least_reach[v] = SMALL * (natural[v] > 0.0 ? std::clamp(natural[v], 1.0, most) : most);
+        for (std::size_t i = 0; i < reach.size(); ++i) {
+            const std::size_t variable = std::size_t(structure.variables[i]);
+            reach[i] = std::max(largest[variable], least_reach[variable]);
+        }
+        for (const Block& block : structure.blocks) measure_row_reach(block);
+        for (std::size_t k = 0; k < structure.nx.size(); ++k)
+            for (int i = 0; structure.parent[k] >= 0 && i < structure.nx[k]; ++i)
+                row_reach[at_dynamics[k] + i] += std::max(reach[at_z[k] + structure.nu[k] + i], NOTICED * most);
+    }
+
+    // |g'| Z of a block's rows, beside the rest; of those with limits |g'| L too.
+    void measure_row_reach(const Block& block) {
+        const std::size_t place = place_of(block), entries = block.jacobian_rows.size();
+        const int limited = block.dynamics + block.equalities;
+        for (int k = 0; k < block.count; ++k) {
+            const double* jacobian = jacobians.data() + at_jacobian[place] + k * entries;
+            const std::size_t at = at_z[block.first + k];
+            int r = 0;
+            each_row(block, k, [&](std::size_t row) { places[std::size_t(block.objective + r++)] = row; });
+            for (const ColumnRun& run : runs[place].jacobian) {
+                const std::size_t i = at + run.column;
+                const double far = reach[i], near = std::max(far, NOTICED * most),
+                             own = largest[std::size_t(structure.variables[i])];
+                for (int t = run.begin; t < run.end; ++t) {
+                    const int row = block.jacobian_rows[t] - block.objective;
+                    if (row < 0) continue;
+                    const double entry = std::fabs(jacobian[t]);
+                    row_reach[places[std::size_t(block.jacobian_rows[t])]] += entry * (row < limited ? near : far);
+                    if (row >= limited) row_span[places[std::size_t(block.jacobian_rows[t])]] += entry * own;
+                }
+            }
+        }
     }
 
     // The size of a variable's value as a term: its own, and of a turn 1 rad.
@@ -223,9 +270,6 @@ private:
             raise(steepest, (slope_size[i] + std::fabs(w[i])) * largest[std::size_t(structure.variables[i])]);
         for (std::size_t i = 0; i < slope.size(); ++i) slope_size[i] += bent[i];
         least_cost = std::max(SMALL * steepest, ROUNDED * cost_size);
-        std::fill(natural.begin(), natural.end(), 0.0);
-        for (std::size_t i = 0; i < slope.size(); ++i)
-            if (matters[i] < INFINITY) raise(natural[std::size_t(structure.variables[i])], matters[i]);
         for (std::size_t i = 0; i < slope.size(); ++i) {
             const double size = SMALL * natural[std::size_t(structure.variables[i])];
             raise(least_cost, curvature[i] * size * size);
@@ -238,6 +282,13 @@ private:
     double size_of_row(std::size_t i, double error, double multiplier) const {
         const double allowed = std::fabs(multiplier) * error > 0.0 ? cost / std::fabs(multiplier) : INFINITY;
         return std::max(row_size[i], std::min(SMALL * row_reach[i], allowed));
+    }
+
+    // What an error of a limit is compared with: the size of what it limits, or, where that is more and the cost does not mind,
+    // what it is small against.
+    double size_of_limit(double size, double reached, double multiplier) const {
+        const double allowed = multiplier != 0.0 ? cost / std::fabs(multiplier) : INFINITY;
+        return std::max(size, std::min(reached, allowed));
     }
 
     // A block's part of rows and slopes, with the sizes of their terms; gives its part of the objective.
@@ -260,12 +311,13 @@ private:
         const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
         BlockCalls& functions = calls[place_of(block)];
         functions.values(inputs, strides, block_rows.data(), block.count);
-        functions.derivatives(inputs, strides, block_jacobian.data(), block_hessian.data(), block.count);
+        double* block_jacobian = jacobians.data() + at_jacobian[place_of(block)];
+        functions.derivatives(inputs, strides, block_jacobian, block_hessian.data(), block.count);
         double objective = 0.0;
         for (int k = 0; k < block.count; ++k) {
             const double* value = block_rows.data() + std::ptrdiff_t(k) * rows;
             if (block.objective) objective += value[0], cost_size += std::fabs(value[0]);
-            measure_slopes(block, k, here + std::ptrdiff_t(k) * n, block_jacobian.data() + k * entries);
+            measure_slopes(block, k, here + std::ptrdiff_t(k) * n, block_jacobian + k * entries);
             measure_curvature(block, k, block_hessian.data() + k * curvatures);
             std::size_t r = block.objective;
             each_row(block, k, [&](std::size_t row) {
@@ -274,10 +326,10 @@ private:
                 g[row] = value[r];
                 term.size += rest;
                 row_size[row] = term.size;
-                row_reach[row] = term.reach + rest;
+                row_reach[row] = row_span[row] = rest;
                 ++r;
             });
-            measure_matters(block, k, z, block_jacobian.data() + k * entries);
+            measure_matters(block, k, z, block_jacobian + k * entries);
         }
         return objective;
     }
@@ -287,14 +339,12 @@ private:
         const double* weight = weights.data() + std::ptrdiff_t(k) * block.rows();
         const std::size_t at = at_z[block.first + k];
         const int *rows = block.jacobian_rows.data(), objective = block.objective;
-        const int limited = block.rows() - block.inequalities;  // the first row with limits
         Terms* of_row = terms.data();
         std::fill_n(of_row, block.rows(), Terms{});
         for (int j = 0; j < structure.nu[block.first + k] + structure.nx[block.first + k]; ++j)
             size_here[j] = size_of(at + j, z[j]);
         for (const ColumnRun& run : runs[place_of(block)].jacobian) {
             const double value = z[run.column], size = size_here[run.column];
-            const double far = reach[at + run.column], near = std::max(far, noticed);
             double sum = 0.0, sizes = 0.0;
             for (int t = run.begin; t < run.end; ++t) {
                 const int row = rows[t];
@@ -302,7 +352,6 @@ private:
                 Terms& term = of_row[row];
                 term.sum += jacobian[t] * value;
                 term.size += entry * size;
-                term.reach += entry * (row < limited ? near : far);
                 sum += across;
                 sizes += std::fabs(across);
                 if (row >= objective) continue;
@@ -328,12 +377,12 @@ private:
         const int* rows = block.jacobian_rows.data();
         const Terms* of_row = terms.data();
         for (const ColumnRun& run : runs[place_of(block)].jacobian) {
-            double most = 0.0;  // share of a row's terms that the variable would have at 1
+            double largest_share = 0.0;  // of a row's terms that the variable would have at 1
             for (int t = run.begin; t < run.end; ++t) {
                 const double share = std::fabs(jacobian[t]) * of_row[rows[t]].share;
-                if (share > most) most = share;
+                if (share > largest_share) largest_share = share;
             }
-            if (most > 0.0) matters[at + run.column] = std::min(matters[at + run.column], 1.0 / most);
+            if (largest_share > 0.0) matters[at + run.column] = std::min(matters[at + run.column], 1.0 / largest_share);
         }
     }
 
@@ -367,7 +416,6 @@ private:
                 const std::size_t x = at_z[k] + structure.nu[k] + i, row = at_dynamics[k] + i;
                 g[row] -= z[x];
                 row_size[row] += size_of(x, z[x]);
-                row_reach[row] += std::max(reach[x], noticed);
                 slope[x] -= y[row];
                 slope_size[x] += std::fabs(y[row]);
             }
@@ -396,24 +444,29 @@ private:
         if (product == 0.0) return;
         const double far =
             std::min(gap, size);  // a limit that is further away than the value is large, or that is not there
-        double& most = verdict.relative.complementarity;
+        double& worst = verdict.relative.complementarity;
         const double pressed = std::fabs(multiplier) * far;
-        if (!(pressed <= most * std::min(cost, LARGEST))) raise(most, std::min(share(pressed, cost), share(gap, size)));
+        if (!(pressed <= worst * std::min(cost, LARGEST)))
+            raise(worst, std::min(share(pressed, cost), share(gap, size)));
     }
 
     Structure structure;
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> z_low, z_high, c_low, c_high;
-    std::vector<double> slope_size, bent, row_reach, curvature;  // terms of slopes, |H| |z|; |g'| Z of rows; |H_ii|
-    std::vector<double> largest, matters,
-        natural;  // the largest |z| of a variable; N of its entries, and of all of them
-    std::vector<double> block_rows, weights, block_jacobian, block_hessian;
+    std::vector<double> slope_size, bent, curvature;    // terms of slopes, |H| |z|; |H_ii|
+    std::vector<double> row_reach, row_span;            // |g'| Z and |g'| L of rows, beside the rest
+    std::vector<double> reach;                          // Z along z
+    std::vector<double> largest, natural, least_reach;  // of a variable: L, N, and what Z is at least
+    std::vector<double> matters;                        // N along z
+    std::vector<double> block_rows, weights, block_hessian;
+    std::vector<double> jacobians;                               // of all blocks
+    std::vector<std::size_t> at_jacobian, places;                // of each block; of the rows of a stage, in y
     std::vector<Terms> terms;                                    // of the rows of a stage
     std::vector<double> size_here;                               // of the variables of a stage, as terms
     std::vector<BlockCalls> calls;                               // of each block
     std::vector<Runs> runs;                                      // of each block
     double cost_terms = 0.0, cost_size = 0.0, least_cost = 1.0;  // the sums of |f' z| and |f|; what C is at least
-    double noticed = 0.0;                                        // least |z| in the reach of a row
+    double most = 1.0;                                           // the largest |z| of all, at least 1
     bool costless = false;                                       // no slope of the cost is other than zero
     std::vector<char> turned, fixed;  // variables that are turns; entries of z that are given
 };

@@ -80,8 +80,8 @@ private:
     // Limits that do not hold get less room, rows as much as their new scale gives; what that leaves outside comes in.
     void tighten(Iterate& point, const Result& result, double allowed) {
         for (std::size_t i = 0; i < packing.z.size(); ++i)
-            if (judge.error_of_bound(i, result.z[i]) > allowed * judge.reach[i])
-                start.limit_room(packing.z[i], judge.reach[i], point);
+            if (judge.error_of_bound(i, result.z[i]) > allowed * judge.bound_size[i])
+                start.limit_room(packing.z[i], judge.bound_size[i], point);
         for (int i = 0; i < horizon.size_c; ++i)
             if (row_factor[program.at_nu() + i] > 1.0) start.limit_room(program.at_slack() + i, 1.0, point);
     }

@@ -48,11 +48,11 @@ public:
         packing.unpack("multipliers of inequalities", rows.last(packing.c.size()), packing.c, w);
     }
 
-    // Less room beyond the limits of entry i of v: the tolerance, of something of this size. The point stays inside.
+    // Less room beyond the limits of entry i of v: clearly within the tolerance, of something of this size. The point stays inside.
     void limit_room(int i, double size, Iterate& point) {
         const int slack = i - program.at_slack();
         const double d = slack < 0 ? 1.0 : program.horizon.inequality_scale[slack];
-        room[i] = std::min(room[i], tolerance * size);
+        room[i] = std::min(room[i], CLEARLY * tolerance * size);
         if (program.lower.there[i] != 0.0) {
             program.lower.bound[i] = d * low[i] - room[i];
             point.v[i] = std::max(point.v[i], d * low[i] - 0.5 * room[i]);
@@ -115,8 +115,9 @@ private:
     static constexpr double WARM_PUSH = 1e-8;  // inside its bounds, of a warm start
     // A convex quadratic program starts far from its bounds, as Mehrotra's does; what is further apart is as good as none.
     static constexpr double CONVEX_PUSH = 0.3, NARROW = 1e7;
-    static constexpr double LARGE_BOUND =
-        1e-3;  // share of a bound that the tolerance refers to, if that is more than 1
+    // Bounds below SMALL_BOUND, but not below LEAST_BOUND, are what the tolerance refers to, and so is this share of large ones.
+    static constexpr double SMALL_BOUND = 1e-2, LEAST_BOUND = 1e-8, LARGE_BOUND = 1e-3;
+    static constexpr double CLEARLY = 0.1;       // share of the tolerance
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
     static constexpr double CENTRAL_MU = 1.0;    // where a convex quadratic program starts
 
@@ -135,8 +136,8 @@ private:
         return program.scale(point.v, LARGEST_DERIVATIVE);
     }
 
-    // With room of the tolerance beyond every bound, more where that is near the rounding of the bound: an equality may hold a
-    // variable right on it (Sec. 3.5 there).
+    // With room beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there). That is the tolerance; less
+    // beside a small bound, and more beside one whose rounding is near it.
     void scale_bounds() {
         std::copy_n(low, program.size_v, scaled_low);
         std::copy_n(high, program.size_v, scaled_high);
@@ -145,9 +146,11 @@ private:
             scaled_high[program.at_slack() + i] *= program.horizon.inequality_scale[i];
         }
         for (int i = 0; i < program.size_v; ++i) {
-            room[i] = tolerance;
+            double size = 0.0;  // of its bounds
             for (const double bound : {scaled_low[i], scaled_high[i]})
-                if (!std::isinf(bound)) room[i] = std::max(room[i], tolerance * LARGE_BOUND * std::fabs(bound));
+                if (!std::isinf(bound)) size = std::max(size, std::fabs(bound));
+            const bool small = size > 0.0 && size < SMALL_BOUND;
+            room[i] = tolerance * (small ? std::max(size, LEAST_BOUND) : std::max(1.0, LARGE_BOUND * size));
             if (i >= program.at_over() || program.gives_way(i)) room[i] = 0.0;
             scaled_low[i] -= room[i];
             scaled_high[i] += room[i];

@@ -58,7 +58,7 @@ define sanitized
 	@echo "== the core's tests under it"
 	@cc -shared -fPIC -o build/$(1)/no_deepbind.so tests/support/no_deepbind.c -ldl
 	@trap '' TTOU TTIN; LD_PRELOAD="$(CURDIR)/build/$(1)/no_deepbind.so $(foreach library,$(3),$$(cc -print-file-name=$(library).so))" \
-	  TRISWEEP_SANITIZED=1 TRISWEEP_LEVEL=baseline ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+	  TRISWEEP_SANITIZED=$(2) TRISWEEP_LEVEL=baseline ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0 \
 	  PYTHONPATH=build/$(1)/site:$$($(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep=":")') \
@@ -70,7 +70,10 @@ endef
 asan: $(VENV)/.installed-test
 	$(call sanitized,asan,address$(COMMA)undefined,libasan libubsan libstdc++,tests/native tests/riccati tests/ocp \
 	  --ignore=tests/native/test_allocations.py --ignore=tests/ocp/many/test_executor.py \
-	  tests/faults/test_injected_faults.py tests/faults/test_fuzz_optimal_control.py tests/faults/test_fuzz_matrices_and_bodies.py)
+	  tests/dynamics/test_recursion.py tests/dynamics/test_recursive_code.py tests/dynamics/test_compiled.py \
+	  tests/problems/test_planning.py tests/faults/test_threads.py tests/faults/test_injected_faults.py \
+	  tests/faults/test_fuzz_optimal_control.py tests/faults/test_fuzz_tables_and_steps.py \
+	  tests/faults/test_fuzz_matrices_and_bodies.py tests/faults/test_fuzz_planning.py tests/faults/test_fuzz_many.py)
 
 # Whatever runs it on several threads.
 tsan: $(VENV)/.installed-test

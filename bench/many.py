@@ -108,12 +108,14 @@ def measure(name: str, sweep: Sweep, looped: int) -> None:
 
 
 @contextmanager
-def dask():
-    """The executor of a local cluster of processes."""
+def dask_workers():
+    """The executor of a local cluster of processes, configured as `docs/many.md` says."""
+    import dask
     from distributed import Client, LocalCluster
 
     quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": 50}
     with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(n_workers=THREADS, threads_per_worker=1, **quiet) as cluster,
         Client(cluster, direct_to_workers=True) as client,
     ):
@@ -129,7 +131,7 @@ def executors(sweep: Sweep) -> None:
     """Each beside the same number of threads, in turns, its workers warm."""
     print(f"\n| {len(sweep.values)} cart-poles on {THREADS} | solves/s | share of threads | bits |")
     print("| --- | ---: | ---: | --- |")
-    for name, made in {"fork": lambda: pool("fork"), "spawn": lambda: pool("spawn"), "Dask": dask}.items():
+    for name, made in {"fork": lambda: pool("fork"), "spawn": lambda: pool("spawn"), "Dask": dask_workers}.items():
         with made() as executor:
             sweep.many(executor=executor)
             rates: dict[str, float] = {"threads": 0.0, name: 0.0}

@@ -1,8 +1,8 @@
 """Many solves beyond one process: on anything with the interface of `concurrent.futures.Executor`.
 
-Problems go out in chunks of about `CHUNK_SECONDS`, by the time that solves took so far; the first ones are small, and
-so are the last ones, so that workers end together. How many workers there are is learnt from who answers: twice as many
-chunks are out, so that nobody waits. What fails or is lost is the `dispatcher`'s.
+Problems go out in chunks of about `CHUNK_SECONDS`, longer ones to hundreds of workers, by the time that solves took so
+far; the first ones are small, and so are the last ones, so that workers end together. How many workers there are is
+learnt from who answers: twice as many chunks are out, so that nobody waits. What fails is the `dispatcher`'s.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .worker import Chunk, keep, packed
 if TYPE_CHECKING:
     from ..solve.solver import Solver
 
-CHUNK_SECONDS, LEAST_SECONDS = 0.2, 0.05
+CHUNK_SECONDS, LEAST_SECONDS = 0.4, 0.05
+MANY_WORKERS = 80  # from there on chunks grow: 200 a second are what a scheduler bears
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
 
@@ -199,7 +200,8 @@ class _Run:
         count = FIRST_CHUNK
         if self.solved:
             rate = self.solved / max(self.seconds, 1e-9)
-            count = min(int(CHUNK_SECONDS * rate), -(-sum(map(len, left)) // (out + 2)))
+            seconds = CHUNK_SECONDS * max(1.0, len(self.workers) / MANY_WORKERS)
+            count = min(int(seconds * rate), -(-sum(map(len, left)) // (out + 2)))
             count = max(count, int(LEAST_SECONDS * rate))
         numbers = left[0][: max(count, 1)]
         left[0] = left[0][len(numbers) :]

@@ -5,7 +5,7 @@ from trisweep.problems.twins.ipopt import Ipopt
 
 from .sanitizers import SANITIZED
 
-needs_rivals = pytest.mark.skipif(SANITIZED, reason="the rivals' libraries cannot be loaded under the sanitizers")
+needs_rivals = pytest.mark.skipif(bool(SANITIZED), reason="the rivals' libraries cannot be loaded under the sanitizers")
 
 
 def ipopt(task, solver, **options) -> Ipopt:

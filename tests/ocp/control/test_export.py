@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import trisweep as ts
 from support.ocp_problems import gimbal_problem
+from support.sanitizers import FLAGS as SANITIZERS
+from support.sanitizers import environment
 from trisweep.errors import CompileError, ProblemError
 from trisweep.native.instruction_sets import FLAGS
 
@@ -121,7 +123,7 @@ def python_numbers(solver, controller, words, rows):
 
 
 def run(command, **more):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **more)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, env=environment(), **more)
     assert done.returncode == 0, f"{command}\n{done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     return done.stdout + done.stderr
 
@@ -155,9 +157,11 @@ def built(tmp_path_factory):
     listing = (folder / "CMakeLists.txt").read_text()
     source = program(folder, "swing", words)
     (folder / "CMakeLists.txt").write_text(
-        listing + "add_executable(check check.c)\ntarget_link_libraries(check swing)\n"
+        listing.replace("-O3", " ".join(["-O3", *SANITIZERS]))
+        + "add_executable(check check.c)\ntarget_link_libraries(check swing)\n"
     )
-    run([CMAKE, "-B", folder / "build", "-DCMAKE_CXX_FLAGS=-Werror", "-DCMAKE_C_FLAGS=-Werror", folder])
+    strict = [f"-DCMAKE_{kind}_FLAGS={' '.join(['-Werror', *SANITIZERS])}" for kind in ("CXX", "C")]
+    run([CMAKE, "-B", folder / "build", *strict, folder])
     run([CMAKE, "--build", folder / "build"])
     return folder, source, (solver, controller, words, rows)
 
@@ -184,12 +188,23 @@ def test_configurations_are_exported_too(built, tmp_path):
     controller = solver.controller()
     folder = solver.export(tmp_path / "turn")
     source = program(folder, "turn", words)
-    flags = ["-O3", "-ffp-contract=fast", "-fno-math-errno", *FLAGS[ts.native.level]]
+    flags = ["-O3", *SANITIZERS, "-ffp-contract=fast", "-fno-math-errno", *FLAGS[ts.native.level]]
     strict, headers = ["-Wall", "-Wextra", "-Wno-psabi", "-Werror"], [f"-I{folder / 'core'}", f"-I{folder}"]
     run([GCC, "-std=c++20", *flags, *strict, *headers, "-c", folder / "turn.cpp", "-o", folder / "turn.o"])
-    run(["gcc", "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-c", source, "-o", folder / "check.o"])
+    run(["gcc", *SANITIZERS, "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-c", source, "-o", folder / "check.o"])
     objects = sorted((folder / "stages").glob("*.o"))
-    run([GCC, folder / "check.o", folder / "turn.o", *objects, core / "build" / "libswing.a", "-o", folder / "check"])
+    run(
+        [
+            GCC,
+            *SANITIZERS,
+            folder / "check.o",
+            folder / "turn.o",
+            *objects,
+            core / "build" / "libswing.a",
+            "-o",
+            folder / "check",
+        ]
+    )
     expected = python_numbers(solver, controller, words, rows)
     found = exported_numbers(folder / "check", folder, solver, words, rows)
     for theirs, ours in zip(found[:3], expected[:3]):

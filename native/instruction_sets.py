@@ -1,6 +1,6 @@
 """The choice of instruction set, made once at import.
 
-The core is built several times from the same sources (`_core_baseline`, `_core_avx2`, `_core_avx512`); importing
+The core is built for each level of `level_table` from the same sources (`_core_baseline`, `_core_avx2`, ...); importing
 one of them is the whole dispatch. The environment variable `TRISWEEP_LEVEL` names another level than the best.
 """
 
@@ -9,13 +9,6 @@ import importlib.util
 import os
 from types import ModuleType
 from typing import Any, TypeAlias
-
-# Of each level, the flags of a C++ compiler; native/CMakeLists.txt builds with the same.
-FLAGS: dict[str, tuple[str, ...]] = {
-    "baseline": (),
-    "avx2": ("-mavx2", "-mfma"),
-    "avx512": ("-mavx2", "-mfma", "-mavx512f", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"),
-}
 
 
 def load_core(name: str) -> ModuleType:

@@ -10,14 +10,15 @@ import casadi as ca
 import llvmlite.binding as llvm
 
 from ...errors import CompileError, said
-from ..instruction_sets import FLAGS, level
+from ..instruction_sets import level
+from ..level_table import LEVELS
 from .compiled_function import Source
 from .engine import CODE_GENERATION_LEVELS, Processor, host
 from .llvm_ir.driver import ENTRY
 from .llvm_ir.modules import lowered
 from .llvm_ir.vector_math import LIBRARY_PREFIX
 
-LEVELS = {"x86-64": "baseline", "x86-64-v3": "avx2", "x86-64-v4": "avx512"}
+BY_PROCESSOR = {each.processor: each for each in LEVELS.values()}
 
 
 class Target(NamedTuple):
@@ -42,16 +43,15 @@ def target_named(name: str) -> Target:
     if not isinstance(name, str):
         raise CompileError(f"target is {said(name)}, expected the name of a processor, such as 'host'")
     if name == "host":
-        return Target(name, host(), FLAGS[level])
-    if name in LEVELS:
+        return Target(name, host(), LEVELS[level].flags)
+    if name in BY_PROCESSOR:
         here = host().triple
         triple = here if here.startswith("x86_64") else "x86_64-unknown-linux-gnu"
-        lanes, registers = {"baseline": (2, 16), "avx2": (4, 16), "avx512": (8, 32)}[LEVELS[name]]
-        processor = Processor(triple, name, "", lanes, registers, fused=lanes > 2)
-        return Target(name, processor, FLAGS[LEVELS[name]])
+        flags, _, lanes, registers = BY_PROCESSOR[name]
+        return Target(name, Processor(triple, name, "", lanes, registers, fused="-mfma" in flags), flags)
     if re.fullmatch(r"aarch64(-[a-z0-9_.]+)+", name):
         return Target(name, Processor(name, "generic", "", 2, 32, fused=True), ())
-    expected = ", ".join(map(repr, ("host", *LEVELS)))
+    expected = ", ".join(map(repr, ("host", *BY_PROCESSOR)))
     raise CompileError(f"target is {said(name)}, expected {expected}, or a triple like 'aarch64-linux-gnu'")
 
 

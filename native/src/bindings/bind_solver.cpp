@@ -202,16 +202,8 @@ void bind_settings(nb::module_& m) {
 }
 
 void bind_result(nb::module_& m) {
-    nb::enum_<Status>(m, "Status", "How a solve ended.")
-        .value("solved", Status::solved)
-        .value("infeasible", Status::infeasible)
-        .value("iteration_limit", Status::iteration_limit)
-        .value("time_limit", Status::time_limit)
-        .value("interrupted", Status::interrupted)
-        .value("not_finite", Status::not_finite)
-        .value("stalled", Status::stalled)
-        .value("unbounded", Status::unbounded)
-        .value("not_minimal", Status::not_minimal);
+    nb::enum_<Status> statuses(m, "Status", "How a solve ended.");
+    for (auto [word, status] : STATUSES) statuses.value(word, status);
     nb::class_<Result>(m, "Result", "What a solve hands back; see native/src/ocp/solve/result.hpp.")
         .def_ro("status", &Result::status)
         .def_prop_ro("z", &view<&Result::z>, nb::rv_policy::reference_internal)

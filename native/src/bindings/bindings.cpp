@@ -14,15 +14,8 @@ void bind_paths(nb::module_& m);
 
 NB_MODULE(TRISWEEP_CORE, m) {
     nb::set_leak_warnings(false);  // a script may end while a daemon thread is still solving
-    m.def(
-        "processor_levels",
-        [] {
-            std::vector<std::string> levels{"baseline"};
-            if (trisweep::processor_runs_avx2()) levels.emplace_back("avx2");
-            if (trisweep::processor_runs_avx512()) levels.emplace_back("avx512");
-            return levels;
-        },
-        "Instruction-set levels that this processor runs, slowest first.");
+    m.def("processor_levels", &trisweep::processor_levels,
+          "Instruction-set levels that this processor runs, slowest first.");
     m.def("fma_peak", &trisweep::fma_peak, nb::arg("repetitions") = 20, nb::call_guard<trisweep::Unlocked>(),
           "Sustained rate of independent fused multiply-adds of one core, in floating-point operations a second.");
     m.def("hold_at_fork", &trisweep::HeldAtFork::hold, nb::arg("addresses"),

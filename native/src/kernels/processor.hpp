@@ -1,6 +1,9 @@
 // Which instruction sets this processor runs. The names are those of the extension modules `_core_<level>`.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace trisweep {
 
 inline bool processor_runs_avx2() {
@@ -18,6 +21,14 @@ inline bool processor_runs_avx512() {
 #else
     return false;
 #endif
+}
+
+// Slowest first.
+inline std::vector<std::string> processor_levels() {
+    std::vector<std::string> levels{"baseline"};
+    if (processor_runs_avx2()) levels.emplace_back("avx2");
+    if (processor_runs_avx512()) levels.emplace_back("avx512");
+    return levels;
 }
 
 }  // namespace trisweep

@@ -13,7 +13,7 @@ from support.ocp_problems import gimbal_problem
 from support.sanitizers import FLAGS as SANITIZERS
 from support.sanitizers import environment
 from trisweep.errors import CompileError, ProblemError
-from trisweep.native.instruction_sets import FLAGS
+from trisweep.native.level_table import LEVELS
 
 CMAKE, GCC, CLANG = (shutil.which(name) for name in ("cmake", "g++", "clang++"))
 CROSS, EMULATOR = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64")
@@ -188,7 +188,7 @@ def test_configurations_are_exported_too(built, tmp_path):
     controller = solver.controller()
     folder = solver.export(tmp_path / "turn")
     source = program(folder, "turn", words)
-    flags = ["-O3", *SANITIZERS, "-ffp-contract=fast", "-fno-math-errno", *FLAGS[ts.native.level]]
+    flags = ["-O3", *SANITIZERS, "-ffp-contract=fast", "-fno-math-errno", *LEVELS[ts.native.level].flags]
     strict, headers = ["-Wall", "-Wextra", "-Wno-psabi", "-Werror"], [f"-I{folder / 'core'}", f"-I{folder}"]
     run([GCC, "-std=c++20", *flags, *strict, *headers, "-c", folder / "turn.cpp", "-o", folder / "turn.o"])
     run(["gcc", *SANITIZERS, "-Wall", "-Wextra", "-Werror", f"-I{folder}", "-c", source, "-o", folder / "check.o"])
@@ -253,7 +253,7 @@ def test_what_is_refused(tmp_path):
 
 def test_the_flags_of_levels_are_those_of_the_build():
     listing = (Path(__file__).parents[3] / "native" / "CMakeLists.txt").read_text()
-    for level, flags in FLAGS.items():
+    for level, (flags, *_) in LEVELS.items():
         assert f"add_core({' '.join([level, *flags])})" in listing
 
 

@@ -26,10 +26,20 @@ def new_figure(show: bool, size: tuple[float, float]) -> Figure:
     return Figure(figsize=size, layout="constrained")
 
 
+def check_ending(path: str | Path) -> Path:
+    """The path of a picture, by an ending that there is."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    path, known = path_of(path, "plot", ProblemError), FigureCanvasBase.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
+        raise ProblemError(f"plot: '{path}' ends with '{path.suffix}', expected one of .{', .'.join(known)}")
+    return path
+
+
 def finish(figure: Figure, path: str | Path | None, show: bool) -> Figure:
     """Write it where a path is given, open a window where asked."""
     if path is not None:
-        path = path_of(path, "plot", ProblemError)
+        path = check_ending(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             figure.savefig(unfinished, dpi=130)

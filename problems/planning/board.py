@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dynamics import Cloud, Model, Scene
+from ...whole_file import whole_file
 from .answer import Plan
 from .limits import JointLimits
 from .motion_bench import SETS, Question, questions, sphere_robot
@@ -87,7 +88,7 @@ def row(name: str, entries: list[Entry]) -> str:
 
 def write_csv(path: Path, entries: list[Entry]) -> None:
     """One line a problem."""
-    with path.open("w", newline="") as file:
+    with whole_file(path) as unfinished, unfinished.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(asdict(entries[0])) if entries else [])
         writer.writeheader()
         writer.writerows(asdict(entry) for entry in entries)

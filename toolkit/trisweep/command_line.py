@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .errors import TrisweepError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,6 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads has enough, as in `trisweep list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (TrisweepError, OSError) as error:
+        print(f"trisweep: {error}", file=sys.stderr)
+        return 2
     return code
 
 
@@ -62,14 +66,10 @@ def demo(output: Path) -> int:
 
 def bench_arms(robot: str, sets: list[str] | None, count: int, table: Path | None) -> int:
     """Plan the problems of the sets, and say how it went."""
-    from .errors import TrisweepError
     from .problems.planning.board import SETS, board, write_csv
 
-    try:
-        entries = board(robot, sets or SETS, count)
-    except TrisweepError as error:
-        print(f"trisweep: {error}", file=sys.stderr)
-        return 2
+    _check_folders(csv=table)
+    entries = board(robot, sets or SETS, count)
     if table is not None:
         write_csv(table, entries)
     return 0 if all(entry.solved for entry in entries) else 1
@@ -87,20 +87,24 @@ def list_problems() -> int:
 
 def solve(options: argparse.Namespace) -> int:
     """Solve a ready problem, once or for many parameters, and say how it went."""
-    from .errors import TrisweepError
+    from .drawing.figures import check_ending
     from .problems import names
 
     if options.name not in names():
-        there = ", ".join(names())
-        print(f"trisweep: there is no ready problem '{options.name}', expected one of {there}", file=sys.stderr)
-        return 2
+        raise TrisweepError(f"there is no ready problem '{options.name}', expected one of {', '.join(names())}")
+    _check_folders(out=options.out)
+    if options.plot is not None:
+        check_ending(options.plot)
     if options.many is None:
         return solve_one(options.name, options.plot, options.log)
-    try:
-        return solve_table(options.name, options.many, options.out, options.resume, options.plot)
-    except TrisweepError as error:
-        print(f"trisweep: {error}", file=sys.stderr)
-        return 2
+    return solve_table(options.name, options.many, options.out, options.resume, options.plot)
+
+
+def _check_folders(**files: Path | None) -> None:
+    """What cannot be written is said before anything is solved."""
+    for name, path in files.items():
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise TrisweepError(f"--{name} is '{path}', expected a file in a folder that is there")
 
 
 def solve_one(name: str, picture: Path | None, log: bool) -> int:

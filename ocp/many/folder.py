@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -53,14 +54,19 @@ class Folder:
                                    "folder or that of this batch")  # fmt: skip
             with whole_file(known) as unfinished:
                 unfinished.write_text(json.dumps(stated))
-        except (OSError, ValueError) as error:
+        except ProblemError:
+            raise
+        except (OSError, ValueError, RecursionError) as error:
             raise ProblemError(f"solve_many: resume is '{path}', which is no folder of a batch: {error}") from None
 
     def read(self) -> Iterator[tuple[range, Answers]]:
         """What is there already."""
         free = np.ones(self.count, dtype=bool)
-        for path in sorted(self.path.glob("[0-9]*-[0-9]*.npz")):
-            first, last = (int(part) for part in path.stem.split("-"))
+        for path in sorted(self.path.glob("*.npz")):
+            named = re.fullmatch(r"([0-9]{1,15})-([0-9]{1,15})", path.stem, re.ASCII)
+            if named is None:
+                continue
+            first, last = map(int, named.groups())
             numbers = range(first, last + 1)
             if not (0 <= first <= last < self.count) or not free[first : last + 1].all():
                 continue

@@ -1,5 +1,6 @@
 """Many solves, first values and limits of parameters made of junk; files of many solutions that are damaged."""
 
+import shutil
 from concurrent.futures import Executor, Future
 
 import numpy as np
@@ -146,6 +147,46 @@ def test_many_elsewhere(solver, tmp_path, monkeypatch):
                 np.testing.assert_array_equal(found.x[i], expected.x[i])
 
     fuzz(150, 34, attempt)
+
+
+def test_folders_that_others_have_been_at(solver, tmp_path):
+    """Files damaged, renamed, taken away or put in: refused with a sentence, or solved again to the same bits."""
+    given = {"start": {"x": np.zeros((3, 2))}, "goal": [[1.0], [0.5], [-1.0]], "push": 5.0, "progress": False}
+    whole = tmp_path / "whole"
+    expected = ts.solve_many(solver, resume=whole, **given)
+    names = [
+        "0x-1.npz",
+        "0-1-2.npz",
+        "-.npz",
+        "1-0.npz",
+        "000000000-999999999.npz",
+        "²-3.npz",
+        f"{'1' * 200}-2.npz",
+        "a",
+    ]
+
+    def attempt(rng):
+        folder = tmp_path / "tried"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(whole, folder)
+        files = sorted(folder.iterdir())
+        for _ in range(int(rng.integers(1, 3))):
+            file = files[int(rng.integers(len(files)))]
+            match int(rng.integers(4)):
+                case 0 if file.exists():
+                    file.write_bytes(damaged(file.read_bytes(), rng))
+                case 1:
+                    file.unlink(missing_ok=True)
+                case 2 if file.exists():
+                    file.rename(folder / names[int(rng.integers(len(names)))])
+                case _:
+                    (folder / names[int(rng.integers(len(names)))]).write_bytes(b"[" * 100_000)
+        np.testing.assert_array_equal(ts.solve_many(solver, resume=folder, **given).x, expected.x)
+
+    fuzz(200, 35, attempt)
+    (whole / "batch.json").write_bytes(b"[" * 100_000)
+    with pytest.raises(ts.ProblemError, match="which is no folder of a batch"):
+        ts.solve_many(solver, resume=whole, **given)
 
 
 def test_damaged_files_of_many_solutions(solver, tmp_path):

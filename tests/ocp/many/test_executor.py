@@ -229,7 +229,7 @@ def test_ctrl_c_ends_it_all_and_keeps_whole_chunks_alone(stated, tmp_path, monke
 def test_a_folder_of_another_batch_is_refused_and_a_damaged_file_solved_again(stated, tmp_path, small_chunks):
     solver, targets, expected = stated
     ts.solve_many(solver, target=targets, resume=tmp_path / "sweep")
-    with pytest.raises(ProblemError, match="has the answers of another batch"):
+    with pytest.raises(ProblemError, match=r"^solve_many: resume is '[^']*', which has the answers of another batch"):
         ts.solve_many(solver, target=targets + 1e-9, resume=tmp_path / "sweep")
     with pytest.raises(ProblemError, match="has the answers of another batch"):
         ts.solve_many(solver, target=targets, resume=tmp_path / "sweep", settings=ts.Settings(tolerance=1e-6))

@@ -39,7 +39,7 @@ public:
         Status status = Status::no_inertia;
         for (const Pivots& pivots : ATTEMPTS) {
             if (status == Status::solved) break;
-            engine.beside = pivots.beside;
+            engine.gathering.beside = pivots.beside;
             if (engine.factor(pivots.smallest) < 0) status = judged();
         }
         double* f = y;
@@ -56,8 +56,8 @@ private:
         double smallest, beside;
     };
     static constexpr Pivots ATTEMPTS[] = {
-        {COMFORTABLE_PIVOT, 1.0},         {1e-4, 1.0}, {1e-3, 1.0}, {1e-8, 1.0}, {RANK_TOLERANCE, 1.0},
-        {RANK_TOLERANCE, Riccati::BESIDE}};
+        {COMFORTABLE_PIVOT, 1.0},           {1e-4, 1.0}, {1e-3, 1.0}, {1e-8, 1.0}, {RANK_TOLERANCE, 1.0},
+        {RANK_TOLERANCE, Gathering::BESIDE}};
 
     Status judged() {
         Residual residual;

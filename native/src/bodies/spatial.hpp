@@ -143,36 +143,40 @@ struct Force {
     Three<Real> n, f;
 };
 
+// Motions add up, and so do forces; never one and the other.
+template <class V>
+inline constexpr bool is_spatial = false;
 template <class Real>
-inline Motion<Real> operator+(Motion<Real> a, Motion<Real> b) {
-    return {a.w + b.w, a.u + b.u};
-}
-template <class Real, class S>
-inline Motion<Real> operator*(S s, Motion<Real> a) {
-    return {s * a.w, s * a.u};
-}
+inline constexpr bool is_spatial<Motion<Real>> = true;
 template <class Real>
-inline Motion<Real>& operator+=(Motion<Real>& a, Motion<Real> b) {
-    return a = a + b;
+inline constexpr bool is_spatial<Force<Real>> = true;
+template <class V>
+concept Spatial = is_spatial<V>;
+
+template <Spatial V>
+inline V operator+(V a, V b) {
+    const auto& [a1, a2] = a;
+    const auto& [b1, b2] = b;
+    return {a1 + b1, a2 + b2};
 }
-template <class Real>
-inline Force<Real> operator+(Force<Real> a, Force<Real> b) {
-    return {a.n + b.n, a.f + b.f};
+template <Spatial V>
+inline V operator-(V a, V b) {
+    const auto& [a1, a2] = a;
+    const auto& [b1, b2] = b;
+    return {a1 - b1, a2 - b2};
 }
-template <class Real>
-inline Force<Real> operator-(Force<Real> a, Force<Real> b) {
-    return {a.n - b.n, a.f - b.f};
+template <Spatial V>
+inline V operator-(V a) {
+    const auto& [angular, linear] = a;
+    return {-angular, -linear};
 }
-template <class Real>
-inline Force<Real> operator-(Force<Real> a) {
-    return {-a.n, -a.f};
+template <class S, Spatial V>
+inline V operator*(S s, V a) {
+    const auto& [angular, linear] = a;
+    return {s * angular, s * linear};
 }
-template <class Real, class S>
-inline Force<Real> operator*(S s, Force<Real> a) {
-    return {s * a.n, s * a.f};
-}
-template <class Real>
-inline Force<Real>& operator+=(Force<Real>& a, Force<Real> b) {
+template <Spatial V>
+inline V& operator+=(V& a, V b) {
     return a = a + b;
 }
 template <class Real>

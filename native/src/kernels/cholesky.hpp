@@ -122,36 +122,9 @@ inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, c
         }
         double* panel = F + j + std::ptrdiff_t(j) * ld;
         const int width = columns - j < PAD ? columns - j : PAD;
-        const auto factor = [&]<int NC>() {
+        const int failed = with_count<PAD>(width, [&]<int NC>() {
             return factor_panel<NC>(rows - j, j, F + j, panel, ld, inverse + j, threshold + j);
-        };
-        int failed;
-        switch (width) {
-            case 1:
-                failed = factor.template operator()<1>();
-                break;
-            case 2:
-                failed = factor.template operator()<2>();
-                break;
-            case 3:
-                failed = factor.template operator()<3>();
-                break;
-            case 4:
-                failed = factor.template operator()<4>();
-                break;
-            case 5:
-                failed = factor.template operator()<5>();
-                break;
-            case 6:
-                failed = factor.template operator()<6>();
-                break;
-            case 7:
-                failed = factor.template operator()<7>();
-                break;
-            default:
-                failed = factor.template operator()<8>();
-                break;
-        }
+        });
         if (failed >= 0) return j + failed;
     }
     return -1;

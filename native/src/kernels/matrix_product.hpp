@@ -76,19 +76,7 @@ inline void product(int rows, int columns, int depth, const double* A, int lda, 
     while (j + TILE_COLUMNS <= columns) j = block.template operator()<TILE_COLUMNS>(j);
     if constexpr (TILE_COLUMNS > 4)
         if (columns - j >= 4) j = block.template operator()<4>(j);
-    switch (columns - j) {
-        case 3:
-            block.template operator()<3>(j);
-            break;
-        case 2:
-            block.template operator()<2>(j);
-            break;
-        case 1:
-            block.template operator()<1>(j);
-            break;
-        default:
-            break;
-    }
+    if (j < columns) with_count<3>(columns - j, [&]<int NC>() { block.template operator()<NC>(j); });
 }
 
 // D = C + SIGN A B'

@@ -34,22 +34,7 @@ template <int MV, int SIGN>
 template <int SIGN = 1>
 inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
     for (; rows > 6 * W; rows -= 6 * W, A += 6 * W, y += 6 * W) multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
-    switch (rows / W) {
-        case 6:
-            return multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
-        case 5:
-            return multiply_add_rows<5, SIGN>(columns, A, ld, x, y);
-        case 4:
-            return multiply_add_rows<4, SIGN>(columns, A, ld, x, y);
-        case 3:
-            return multiply_add_rows<3, SIGN>(columns, A, ld, x, y);
-        case 2:
-            return multiply_add_rows<2, SIGN>(columns, A, ld, x, y);
-        case 1:
-            return multiply_add_rows<1, SIGN>(columns, A, ld, x, y);
-        default:
-            return;
-    }
+    if (rows > 0) with_count<6>(rows / W, [&]<int MV>() { multiply_add_rows<MV, SIGN>(columns, A, ld, x, y); });
 }
 
 // NC entries of y += SIGN A' x
@@ -77,18 +62,8 @@ template <int SIGN = 1>
 inline void transposed_multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
     for (; columns > 4; columns -= 4, A += 4 * std::ptrdiff_t(ld), y += 4)
         transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
-    switch (columns) {
-        case 4:
-            return transposed_multiply_add_columns<4, SIGN>(rows, A, ld, x, y);
-        case 3:
-            return transposed_multiply_add_columns<3, SIGN>(rows, A, ld, x, y);
-        case 2:
-            return transposed_multiply_add_columns<2, SIGN>(rows, A, ld, x, y);
-        case 1:
-            return transposed_multiply_add_columns<1, SIGN>(rows, A, ld, x, y);
-        default:
-            return;
-    }
+    if (columns > 0)
+        with_count<4>(columns, [&]<int NC>() { transposed_multiply_add_columns<NC, SIGN>(rows, A, ld, x, y); });
 }
 
 // y += A x for a symmetric A of which the lower triangle is given, with zeros above it.

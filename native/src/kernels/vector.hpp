@@ -110,4 +110,12 @@ inline double sum_of_sizes(int size, const double* x) {
     return sum_over(size, [x](int i) { return magnitude(load(x + i)); });
 }
 
+// job<count>(), where a count of 1 to MOST is known only now: what is unrolled needs it as a constant.
+template <int MOST, class Job>
+[[gnu::always_inline]] inline auto with_count(int count, const Job& job) {
+    if constexpr (MOST > 1)
+        if (count < MOST) return with_count<MOST - 1>(count, job);
+    return job.template operator()<MOST>();
+}
+
 }  // namespace trisweep

@@ -17,11 +17,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/arena.hpp"
 #include "kernels/cholesky.hpp"
 #include "kernels/columns.hpp"
 #include "kernels/matrix_product.hpp"
 #include "kernels/matrix_vector.hpp"
+#include "workbench.hpp"
 
 namespace trisweep {
 
@@ -34,29 +34,6 @@ inline constexpr double COMFORTABLE_PIVOT = 1e-6;
 inline constexpr double ROW_ROUNDING = 1e-14;
 // A pivot of the reduced Hessian is positive when it is above this share of the diagonal entries it came from.
 inline constexpr double CURVATURE_TOLERANCE = 1e-14;
-
-// What one elimination at a time works on, shared by all stages of a tree.
-struct Workbench {
-    double* H;       // (ld, n)          in: the Hessian, lower triangle
-    double* G;       // (n, rows)        in: the rows
-    double* size_u;  // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
-    double* size_x;
-    double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
-    double *F, *N, *candidate, *inverse, *threshold;
-    double *c, *eta, *y, *t, *along;
-
-    // Room for stages of up to `controls` and `states` (padded) and `rows`.
-    void lay_out(Arena& arena, int controls, int states, int rows) {
-        const int n = controls + states, ld = n + controls;
-        H = arena.matrix(ld, n);
-        G = arena.matrix(n, rows);
-        F = arena.matrix(ld, rows ? n : 0);
-        N = arena.matrix(n, std::min(controls, rows));
-        for (double** vector : {&size_u, &size_x, &c, &eta}) *vector = arena.vector(rows);
-        for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
-        for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
-    }
-};
 
 class Elimination {
 public:

@@ -11,6 +11,7 @@
 
 #include <vector>
 
+#include "gathering.hpp"
 #include "residual.hpp"
 
 namespace trisweep {
@@ -24,8 +25,6 @@ public:
     // A relative KKT residual above the first asks for a step of refinement; above the second it is not a solution.
     static constexpr double REFINEMENT_TOLERANCE = 1e-12;
     static constexpr double ACCURACY_TOLERANCE = 1e-9;
-    // From so many states on a Cholesky factor of P saves more products than it takes.
-    static constexpr int SQUARE_ROOT_STATES = 28;
     // Memory above this leaves the caches between two sweeps: a stage's matrices are then asked for a stage ahead.
     static constexpr std::size_t STREAMED_BYTES = 8 << 20;
     // Steps of refinement at most, and the share of the residual that a step may leave for another to follow it.
@@ -169,11 +168,8 @@ public:
     std::size_t bytes() const { return arena.bytes(); }
 
     const bool free_root;
-    // What a row's terms in x count beside those in u, and those in u beside those in x, where pivots are compared with them: for
-    // rounding of whoever wrote the row, and in full where states and controls are of one kind.
-    static constexpr double BESIDE = ROW_ROUNDING / RANK_TOLERANCE;
-    double beside = BESIDE;
     double refined_above = REFINEMENT_TOLERANCE;
+    Gathering gathering;
     std::vector<int> fixed;  // entries of the free root's state that are held at zero
     std::vector<Stage> stages;
     int size_z = 0, size_x = 0, size_g = 0;  // lengths of the arrays in Vectors and Unknowns
@@ -204,14 +200,11 @@ private:
         }
         root.lay_out(a, free_root ? stages[0].nx : 0, 0, free_root ? stages[0].sweep.most_passed : 0);
         bench.lay_out(a, most_u, most_x, most_rows);
-        scratch = a.matrix(most_n, most_x);
-        root_of_P = a.matrix(most_x, most_x);
-        threshold = a.vector(most_x);
+        gathering.lay_out(a, most_n, most_x);
         gathered_h = a.vector(most_n);
         gathered_g = a.vector(most_rows);
         multipliers = a.vector(most_rows);
         gradient = a.vector(most_x);
-        terms = a.vector(std::max(most_n, most_rows));
         judge.lay_out(a, most_n, most_x, most_rows);
         root_left_over = a.vector(stages[0].sweep.most_passed);
         correction = {a.vector(size_z), a.vector(size_x), a.vector(size_g)};
@@ -228,7 +221,7 @@ private:
                 prefetch_edge(k);
                 prefetch(std::ptrdiff_t(stages[k - 1].n) * stages[k - 1].n, stages[k - 1].H);
             }
-            gather_matrices(stages[k]);
+            gathering.gather(stages, stages[k], bench);
             if (!stages[k].sweep.eliminate(bench, smallest_pivot)) return k;
         }
         if (!free_root) return -1;
@@ -277,79 +270,6 @@ private:
         s.sweep.reduce(bench, gathered_h, gathered_g);
     }
 
-    // What the stage sees once its children are eliminated: Hessian, rows and the sizes of their terms.
-    void gather_matrices(Stage& s) {
-        Elimination& e = s.sweep;
-        const double* hessian = s.H;
-        int hessian_ld = s.n;
-        const int columns = s.up + s.nx;
-        if (s.penalties) {
-            product_nt<true, 1>(s.n, columns, s.penalties, s.CS, s.n, s.C, s.n, s.H, s.n, bench.H, e.ld);
-            hessian = bench.H;
-            hessian_ld = e.ld;
-        }
-        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld]);
-        e.rows = s.ng;
-        for (int i = 0; i < s.ng; ++i) {
-            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
-            measure_row(s, i, bench.G + i * s.n);
-        }
-        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
-            Stage& child = stages[c];
-            const int xp = padded(child.nx);
-            const double* right = scratch;
-            if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
-                product_triangle(s.n, child.nx, child.E, s.n, root_of_P, xp, scratch, s.n);
-            } else {
-                product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch,
-                                     s.n);
-                right = child.E;
-            }
-            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, right, s.n, hessian, hessian_ld, bench.H, e.ld);
-            hessian = bench.H;
-            hessian_ld = e.ld;
-            child.at_rows = e.rows;
-            const int passed = child.sweep.passed;
-            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, bench.G + e.rows * s.n,
-                          s.n);
-            for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i);
-            e.rows += passed;
-        }
-        if (hessian == s.H)
-            for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
-        for (int i = 0; i < s.nu; ++i)
-            bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
-    }
-
-    // P = L L' with L in `root_of_P`, zeros above its diagonal. False where P is not positive definite.
-    bool square_root(const Stage& s) {
-        const int xp = padded(s.nx);
-        for (int j = 0; j < s.nx; ++j) {
-            copy(xp, s.sweep.P + j * xp, root_of_P + j * xp);
-            threshold[j] = CURVATURE_TOLERANCE * s.sweep.P[j + j * xp];
-        }
-        if (cholesky(xp, s.nx, root_of_P, xp, terms, threshold) >= 0) return false;
-        for (int j = 0; j < s.nx; ++j)
-            std::fill(root_of_P + j * xp + j / TILE_COLUMNS * TILE_COLUMNS, root_of_P + j * xp + j, 0.0);
-        return true;
-    }
-
-    void measure_row(Stage& s, int i, const double* row) {
-        const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
-        bench.size_u[i] = std::max(u, beside * x), bench.size_x[i] = std::max(x, beside * u);
-    }
-
-    // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
-    void measure_passed_row(Stage& s, const Stage& child, int i) {
-        const double* row = child.sweep.Gx + i * padded(child.nx);
-        std::fill(terms, terms + s.n, 0.0);
-        for (int j = 0; j < child.nx; ++j) {
-            const double entry = std::fabs(row[j]);
-            for (int t = 0; t < s.n; ++t) terms[t] += entry * std::fabs(child.E[t + std::ptrdiff_t(j) * s.n]);
-        }
-        measure_row(s, s.sweep.rows + i, terms);
-    }
-
     void solve_root(const Vectors& rhs, const Unknowns& out) {
         Stage& top = stages[0];
         double* x = out.z + top.up;
@@ -389,8 +309,7 @@ private:
     Elimination root;
     Workbench bench;
     ResidualMeasure judge;
-    double *root_of_P, *threshold;  // of `square_root`
-    double *scratch, *gathered_h, *gathered_g, *multipliers, *gradient, *terms, *root_left_over;
+    double *gathered_h, *gathered_g, *multipliers, *gradient, *root_left_over;
     Unknowns correction;
     Vectors remainder;  // the residual of the last judged solution
 };

@@ -7,12 +7,10 @@
 // The scale d of the dynamics' rows stays out of the sweep, whose multipliers are d lambda.
 // Slacks and nu are eliminated stage by stage (Sathya 2024c eq. 35):
 //     ds = C' dz + r_c,   nu = S ds + h_s,   H += C S C',   h_z += C (S r_c + h_s),   S = Sigma_s + delta
-// Excess goes the same way, before them: s, p and n are springs in a row, with one S and one h for all three,
-//     1/S = 1/S_s + 1/S_p + 1/S_n,   h = S (h_s/S_s + h_p/S_p - h_n/S_n),   and ds stands for ds + dp - dn.
-//
-// A long file, for it is one interface: every method is the system above once more, as values, as products or as a direction.
+// Excess goes the same way, before them (`excess.hpp`).
 #pragma once
 
+#include "excess.hpp"
 #include "interior_point/program.hpp"
 #include "soft_system.hpp"
 
@@ -24,13 +22,10 @@ public:
     // gradient of the Lagrangian has there counts for nothing.
     // `softness`: any inequality has soft limits; `set_price` says which.
     OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed, bool softness)
-        : horizon(horizon),
-          riccati(riccati),
-          size_e(softness ? horizon.size_c : 0),
-          soft(riccati, horizon, root_fixed) {
+        : horizon(horizon), riccati(riccati), excess(horizon, softness), soft(riccati, horizon, root_fixed) {
         riccati.fixed = root_fixed;
         for (int i : root_fixed) fixed.push_back(riccati.stages[0].at_z + riccati.stages[0].up + i);
-        size_v = riccati.size_z + horizon.size_c + 2 * size_e;
+        size_v = riccati.size_z + horizon.size_c + 2 * excess.size;
         size_place = horizon.recentrings.empty() ? 0 : horizon.stage_parameter_count;
         size_y = riccati.size_x + riccati.size_g + horizon.size_c;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -44,7 +39,7 @@ public:
     // Offsets of the parts of v and y.
     int at_slack() const { return riccati.size_z; }
     int at_over() const { return riccati.size_z + horizon.size_c; }
-    int at_under() const { return at_over() + size_e; }
+    int at_under() const { return at_over() + excess.size; }
     int at_eta() const { return riccati.size_x; }
     int at_nu() const { return riccati.size_x + riccati.size_g; }
 
@@ -53,32 +48,23 @@ public:
         return i < at_over() ? i - at_slack() : (i - at_over()) % std::max(1, horizon.size_c);
     }
 
-    // Of inequality i, as the statement has it.
-    void set_price(int i, double linear, double quadratic) { stated_price[i] = linear, stated_growth[i] = quadratic; }
-
     // Whether entry i of v is the slack of soft limits.
     bool gives_way(int i) const {
-        return size_e && i >= at_slack() && i < at_over() && stated_price[i - at_slack()] < INFINITY;
+        return excess.size && i >= at_slack() && i < at_over() && excess.has_price(i - at_slack());
     }
 
     // Bounds of excess that go with those of the slacks, in the layout of v.
     void bound_excess(double* low, const double* high) const {
-        for (int i = 0; i < size_e; ++i) {
-            const bool soft_row = stated_price[i] < INFINITY;
+        for (int i = 0; i < excess.size; ++i) {
+            const bool soft_row = excess.has_price(i);
             low[at_over() + i] = soft_row && high[at_slack() + i] < INFINITY ? 0.0 : -INFINITY;
             low[at_under() + i] = soft_row && low[at_slack() + i] > -INFINITY ? 0.0 : -INFINITY;
         }
     }
 
-    // The price of excess over or under the limits of inequality i as the problem is scaled, for as much.
-    double price(int i, double excess) const {
-        return horizon.objective_scale / horizon.inequality_scale[i] *
-               (stated_price[i] + stated_growth[i] / horizon.inequality_scale[i] * excess);
-    }
-
     // Excess that takes up what rows r lack, and a little more; r follows.
     void set_excess(double least, double* v, double* r) const {
-        for (int i = 0; i < size_e; ++i) {
+        for (int i = 0; i < excess.size; ++i) {
             double &over = v[at_over() + i], &under = v[at_under() + i], &row = r[at_nu() + i];
             const double lacking = row;
             over = lower.there[at_over() + i] * (std::max(lacking, 0.0) + least);
@@ -96,7 +82,7 @@ public:
         }
     }
 
-    // Scale the objective and every row to derivatives of at most `largest` at z (Sec. 3.8 there). False where a derivative is
+    // Scale the objective and every row to derivatives of at most `largest` at z. False where a derivative is
     // not finite.
     bool scale(const double* z, double largest) {
         convex = horizon.renew();
@@ -107,39 +93,15 @@ public:
     // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
     // Leaves gradient and J at z as `differentiate` would, and no Hessian.
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
-        constexpr double SMALLEST = 1e-8;
         changed = false;
-        const auto reduce = [&](double& scale, double entry, int size, double* row) {
-            const double factor = std::max(largest / entry, SMALLEST / scale);
-            if (!(factor < matters)) return;
-            scale *= factor, changed = true;
-            for (int i = 0; i < size; ++i) row[i] *= factor;
-        };
         applied = 0.0;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
         leave_out_fixed(horizon.gradient);
-        reduce(horizon.objective_scale, largest_entry(riccati.size_z, horizon.gradient), riccati.size_z,
-               horizon.gradient);
+        changed = horizon.reduce_scales(largest, matters);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-                const Riccati::Stage& child = riccati.stages[c];
-                for (int i = 0; i < child.nx; ++i) {
-                    double& scale = horizon.dynamics_scale[child.at_x + i];
-                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
-                }
-            }
-            const auto reduce_row = [&](double& scale, double* row) {
-                reduce(scale, largest_entry(s.n, row), s.n, row);
-            };
-            for (int i = 0; i < s.ng; ++i) reduce_row(horizon.equality_scale[s.at_g + i], s.G + i * s.n);
-            for (int i = 0; i < horizon.inequality_count[k]; ++i)
-                reduce_row(horizon.inequality_scale[horizon.at_c[k] + i], horizon.C(int(k)) + i * s.n);
-        }
         return true;
     }
 
@@ -149,12 +111,7 @@ public:
         f = values.objective;
         const double* s = v + at_slack();
         for (int i = 0; i < horizon.size_c; ++i) values.c[i] -= s[i];
-        const double *over = v + at_over(), *under = v + at_under();
-        for (int i = 0; i < size_e; ++i) {
-            if (lower.there[at_over() + i] != 0.0) f += over[i] * 0.5 * (price(i, 0.0) + price(i, over[i]));
-            if (lower.there[at_under() + i] != 0.0) f += under[i] * 0.5 * (price(i, 0.0) + price(i, under[i]));
-            values.c[i] -= over[i] - under[i];
-        }
+        excess.add_values(lower.there + at_over(), v + at_over(), f, values.c);
         return finite;
     }
 
@@ -171,32 +128,11 @@ public:
 
     // The part of `differentiate` that excess has, which `scale` leaves out: it is not known then.
     void differentiate_excess(const double* v) {
-        for (int i = 0; i < size_e; ++i)
-            for (const int at : {at_over() + i, at_under() + i}) {
-                const bool there = lower.there[at] != 0.0;
-                gradient_v[at] = there ? price(i, v[at]) : 0.0;
-                bent[at - at_over()] = there ? price(i, 1.0) - price(i, 0.0) : 0.0;
-            }
+        excess.differentiate(lower.there + at_over(), v + at_over(), gradient_v + at_over());
     }
 
     double row_terms(const double* v) const override {
-        double sum = sum_of_sizes(size_v - at_slack(), v + at_slack());
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            const auto terms = [&](const double* row) {
-                double size = 0.0;
-                for (int t = 0; t < s.n; ++t) size += std::fabs(row[t] * v[s.at_z + t]);
-                return size;
-            };
-            for (int i = 0; i < s.ng; ++i) sum += terms(s.G + i * s.n);
-            for (int i = 0; i < horizon.inequality_count[k]; ++i) sum += terms(horizon.C(int(k)) + i * s.n);
-            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-                const Riccati::Stage& child = riccati.stages[c];
-                const double *d = horizon.dynamics_scale + child.at_x, *x = v + child.at_z + child.up;
-                for (int i = 0; i < child.nx; ++i) sum += d[i] * (std::fabs(x[i]) + terms(child.E + i * s.n));
-            }
-        }
-        return sum;
+        return horizon.row_terms(v, sum_of_sizes(size_v - at_slack(), v + at_slack()));
     }
 
     // Where the root's fixed entries stand in v.
@@ -208,15 +144,7 @@ public:
         const double* z = root + s.at_z;
         symmetric_multiply_add(s.n, s.H, s.n, z, h + s.at_z);
         leave_out_fixed(h);
-        transposed_multiply_add(s.n, s.ng, s.G, s.n, z, r + at_eta() + s.at_g);
-        transposed_multiply_add(s.n, horizon.inequality_count[0], horizon.C(0), s.n, z, r + at_nu() + horizon.at_c[0]);
-        for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-            const Riccati::Stage& child = riccati.stages[c];
-            double* x = swept + child.at_x;
-            std::fill_n(x, child.nx, 0.0);
-            transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
-            for (int i = 0; i < child.nx; ++i) r[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
-        }
+        horizon.add_stage_product(0, z, r);
     }
 
     void recentre(double* v) override { horizon.recentre(v); }
@@ -226,22 +154,10 @@ public:
     const double* gradient() const override { return gradient_v; }
 
     void add_transposed_product(const double* y, double* out) const override {
-        const double *eta = y + at_eta(), *nu = y + at_nu();
-        for (int i = 0; i < riccati.size_x; ++i) swept[i] = horizon.dynamics_scale[i] * y[i];
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            double* z = out + s.at_z;
-            multiply_add(s.n, s.ng, s.G, s.n, eta + s.at_g, z);
-            multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, nu + horizon.at_c[k], z);
-            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-                const Riccati::Stage& child = riccati.stages[c];
-                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
-            }
-            if (k > 0)
-                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
-        }
+        const double* nu = y + at_nu();
+        horizon.add_transposed_product(y, out);
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] -= nu[i];
-        for (int i = 0; i < size_e; ++i) {
+        for (int i = 0; i < excess.size; ++i) {
             out[at_over() + i] -= lower.there[at_over() + i] * nu[i];
             out[at_under() + i] += lower.there[at_under() + i] * nu[i];
         }
@@ -249,7 +165,7 @@ public:
     }
 
     void clear_hessian() override {
-        fill_zero(2 * size_e, bent);
+        excess.clear_hessian();
         applied = 0.0;
         horizon.forget_hessian();
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
@@ -257,7 +173,7 @@ public:
 
     void add_barrier(const double* sigma) override {
         std::copy_n(sigma + at_slack(), horizon.size_c, sigma_s);
-        for (int i = 0; i < 2 * size_e; ++i) sigma_e[i] = sigma[at_over() + i] + bent[i];
+        excess.add_barrier(sigma + at_over());
         for (Riccati::Stage& s : riccati.stages)
             for (int i = 0; i < s.n; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += sigma[s.at_z + i];
     }
@@ -291,7 +207,7 @@ public:
 
     void end_direction(const double* h, const double* r, double* dv, double* y) {
         if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
-        const double *r_c = r + at_nu(), *h_s = size_e ? along_s : h + at_slack();
+        const double *r_c = r + at_nu(), *h_s = excess.slopes(h + at_slack());
         reduce_slacks(0, h, r, h_s);
         const Riccati::Stage& root = riccati.stages[0];
         std::copy_n(r + at_eta() + root.at_g, root.ng, right + at_eta() + root.at_g);
@@ -308,7 +224,7 @@ public:
                                     ds + horizon.at_c[k]);
         }
         for (int i = 0; i < horizon.size_c; ++i) nu[i] = S[i] * ds[i] + h_s[i];
-        divide_excess(h, nu, dv);
+        excess.divide(h + at_over(), nu, ds, dv + at_over());
     }
 
     void add_hessian_product(const double* dv, double* out) const override {
@@ -316,9 +232,9 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             symmetric_multiply_add(s.n, s.H, s.n, dv + s.at_z, out + s.at_z);
         }
-        const double* of_slack = size_e ? S_s : S;
+        const double* of_slack = excess.slack_S(S);
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += of_slack[i] * dv[at_slack() + i];
-        for (int i = 0; i < 2 * size_e; ++i) out[at_over() + i] += S_e[i] * dv[at_over() + i];
+        excess.add_hessian_product(dv + at_over(), out + at_over());
         leave_out_fixed(out);
     }
 
@@ -334,31 +250,18 @@ public:
 
     void direction_soft(const double* h, const double* r, const double* D, double* dv, double* y) {
         soft.direction(S, h, slack_slopes(h), r, D, dv, y);
-        divide_excess(h, y + at_nu(), dv);
+        excess.divide(h + at_over(), y + at_nu(), dv + at_slack(), dv + at_over());
     }
 
     void add_product(const double* dv, double* out) const override {
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            const double* z = dv + s.at_z;
-            transposed_multiply_add(s.n, s.ng, s.G, s.n, z, out + at_eta() + s.at_g);
-            transposed_multiply_add(s.n, horizon.inequality_count[k], horizon.C(int(k)), s.n, z,
-                                    out + at_nu() + horizon.at_c[k]);
-            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-                const Riccati::Stage& child = riccati.stages[c];
-                double* x = swept + child.at_x;
-                for (int i = 0; i < child.nx; ++i) x[i] = -dv[child.at_z + child.up + i];
-                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
-                for (int i = 0; i < child.nx; ++i) out[child.at_x + i] += horizon.dynamics_scale[child.at_x + i] * x[i];
-            }
-        }
+        horizon.add_product(dv, out);
         for (int i = 0; i < horizon.size_c; ++i) out[at_nu() + i] -= dv[at_slack() + i];
-        for (int i = 0; i < size_e; ++i) out[at_nu() + i] -= dv[at_over() + i] - dv[at_under() + i];
+        for (int i = 0; i < excess.size; ++i) out[at_nu() + i] -= dv[at_over() + i] - dv[at_under() + i];
     }
 
     Horizon& horizon;
     Riccati& riccati;
-    const int size_e;  // of excess over limits, and of that under: all inequalities, or none where no limit is soft
+    Excess excess;
 
 private:
     // h of a stage without its slacks.
@@ -371,31 +274,7 @@ private:
         multiply_add(s.n, count, horizon.C(k), s.n, along, reduced_h + s.at_z);
     }
 
-    // h of the slacks with their excess.
-    const double* slack_slopes(const double* h) const {
-        if (!size_e) return h + at_slack();
-        const double *h_s = h + at_slack(), *h_e = h + at_over();
-        for (int i = 0; i < size_e; ++i) {
-            along_s[i] = h_s[i];
-            if (is_soft(i))
-                along_s[i] = S[i] * (h_s[i] / S_s[i] + give_e[i] * h_e[i] - give_e[size_e + i] * h_e[size_e + i]);
-        }
-        return along_s;
-    }
-
-    // What dv has as the step of a slack is that of the slack with its excess: each takes its share.
-    void divide_excess(const double* h, const double* nu, double* dv) const {
-        const double* h_e = h + at_over();
-        double *ds = dv + at_slack(), *de = dv + at_over();
-        for (int i = 0; i < size_e; ++i) {
-            double &over = de[i], &under = de[size_e + i];
-            over = give_e[i] * (nu[i] - h_e[i]);
-            under = -give_e[size_e + i] * (nu[i] + h_e[size_e + i]);
-            ds[i] -= over - under;
-        }
-    }
-
-    bool is_soft(int i) const { return give_e[i] + give_e[size_e + i] > 0.0; }
+    const double* slack_slopes(const double* h) const { return excess.slopes(S, h + at_slack(), h + at_over()); }
 
     void lay_out(Arena& a) {
         int most_rows = PAD;
@@ -406,11 +285,10 @@ private:
         upper.sign = -1.0;
         gradient_v = a.vector(size_v);
         reduced_h = a.vector(riccati.size_z);
-        right = a.vector(size_y), swept = a.vector(riccati.size_x);
+        right = a.vector(size_y);
         multipliers = a.vector(size_y);
         sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
-        for (double** vector : {&stated_price, &stated_growth, &S_s, &along_s}) *vector = a.vector(size_e);
-        for (double** vector : {&sigma_e, &bent, &S_e, &give_e}) *vector = a.vector(2 * size_e);
+        excess.lay_out(a);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             Riccati::Stage& s = riccati.stages[k];
             s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
@@ -438,14 +316,7 @@ private:
     // Bring the diagonal of H at u and x from the delta it has to another one.
     void shift_diagonal(double delta) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
-        for (int i = 0; i < 2 * size_e; ++i) {
-            S_e[i] = lower.there[at_over() + i] * (sigma_e[i] + delta);
-            give_e[i] = S_e[i] > 0.0 ? 1.0 / S_e[i] : 0.0;
-        }
-        for (int i = 0; i < size_e; ++i) {
-            S_s[i] = S[i];
-            if (is_soft(i)) S[i] = 1.0 / (1.0 / S_s[i] + give_e[i] + give_e[size_e + i]);
-        }
+        excess.soften(lower.there + at_over(), delta, S);
         if (delta == applied) return;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
@@ -460,10 +331,7 @@ private:
     Arena arena;
     double softness = 0.0;  // delta_c of the last factorization
     double applied = 0.0;   // the delta that is on the diagonal of H now
-    double *gradient_v, *reduced_h, *right, *swept, *multipliers, *sigma_s, *S, *along, *uniform;
-    double *stated_price, *stated_growth;   // of excess, as the statement has them
-    double *S_s, *along_s;                  // S and h of the slacks, where S is that of slack and excess
-    double *sigma_e, *bent, *S_e, *give_e;  // of excess over, then under: Sigma with the price's growth, that, S, 1 / S
+    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *uniform;
 };
 
 }  // namespace trisweep

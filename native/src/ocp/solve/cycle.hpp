@@ -69,7 +69,7 @@ public:
         for (const auto& [to, from] : slacks) {
             const double scale = horizon.inequality_scale[to] / horizon.inequality_scale[from];
             for (const int at : {program.at_slack(), program.at_over(), program.at_under()})
-                if (at == program.at_slack() || program.size_e) take_over(at + to, at + from, scale);
+                if (at == program.at_slack() || program.excess.size) take_over(at + to, at + from, scale);
         }
         for (const auto& [to, from] : multipliers)
             point.y[to] = point.y[from] * (horizon.row_scale[from] / horizon.row_scale[to]);

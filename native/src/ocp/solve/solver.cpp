@@ -16,7 +16,7 @@ Solver::Solver(const Structure& s)
       cycle(program, interior_point) {
     arena.build([this](Arena& a) { start_place = a.vector(program.size_place); });
     for (std::size_t i = 0; i < s.price.size(); ++i)
-        program.set_price(packing.c[i] - program.at_slack(), s.price[i], s.price_growth[i]);
+        program.excess.set_price(packing.c[i] - program.at_slack(), s.price[i], s.price_growth[i]);
     result.z.resize(packing.z.size());
     result.w.resize(packing.z.size());
     result.y.resize(packing.y.size());

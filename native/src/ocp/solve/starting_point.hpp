@@ -168,7 +168,7 @@ private:
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
         program.set_excess(push, point.v, point.r);
         program.differentiate_excess(point.v);
-        if (program.size_e == 0) return true;
+        if (program.excess.size == 0) return true;
         return program.evaluate(point.v, point.f, point.r);
     }
 
@@ -188,7 +188,7 @@ private:
                 double dual = scale * std::max(-b->sign * w[i], 0.0);
                 if (i >= program.at_over()) {  // what of the price the row's multiplier leaves
                     const double nu = point.y[program.at_nu() + slack];
-                    dual = program.price(slack, point.v[i]) + (i < program.at_under() ? -nu : nu);
+                    dual = program.excess.price(slack, point.v[i]) + (i < program.at_under() ? -nu : nu);
                 }
                 b->dual[i] = std::max(dual, LEAST_DUAL);
                 sum += b->dual[i] * b->gap[i];

@@ -1,0 +1,163 @@
+// The problem at a point as the sweep sees it, beside the matrices H, E and G of the sweep's own stages: C of the inequalities,
+// the gradient of the objective, by how much objective and rows are scaled, and products with the rows' derivatives J.
+#pragma once
+
+#include <vector>
+
+#include "riccati/riccati.hpp"
+
+namespace trisweep {
+
+class Linearization {
+public:
+    Linearization(Riccati& riccati, const std::vector<int>& inequalities)
+        : riccati(riccati), inequality_count(inequalities) {
+        for (int count : inequality_count) {
+            at_c.push_back(size_c);
+            size_c += padded(count);
+        }
+        arena.build([this](Arena& a) { lay_out(a); });
+        dynamics_scale = row_scale;
+        equality_scale = dynamics_scale + riccati.size_x;
+        inequality_scale = equality_scale + riccati.size_g;
+    }
+
+    double* C(int stage) const { return inequality_rows[stage]; }  // (n, inequalities): rows as columns along z
+
+    void forget_scales() {
+        objective_scale = 1.0;
+        std::fill_n(row_scale, riccati.size_x + riccati.size_g + size_c, 1.0);
+    }
+
+    // Scale the objective and every row to derivatives of at most `largest`, where that takes a factor below `matters`
+    // (Sathya 2024c Sec. 3.8). Whether that was anywhere. No part of H follows.
+    bool reduce_scales(double largest, double matters) {
+        constexpr double SMALLEST = 1e-8;
+        bool changed = false;
+        const auto reduce = [&](double& scale, double entry, int size, double* row) {
+            const double factor = std::max(largest / entry, SMALLEST / scale);
+            if (!(factor < matters)) return;
+            scale *= factor, changed = true;
+            for (int i = 0; i < size; ++i) row[i] *= factor;
+        };
+        reduce(objective_scale, largest_entry(riccati.size_z, gradient), riccati.size_z, gradient);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i) {
+                    double& scale = dynamics_scale[child.at_x + i];
+                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
+                }
+            }
+            const auto reduce_row = [&](double& scale, double* row) {
+                reduce(scale, largest_entry(s.n, row), s.n, row);
+            };
+            for (int i = 0; i < s.ng; ++i) reduce_row(equality_scale[s.at_g + i], s.G + i * s.n);
+            for (int i = 0; i < inequality_count[k]; ++i)
+                reduce_row(inequality_scale[at_c[k] + i], C(int(k)) + i * s.n);
+        }
+        return changed;
+    }
+
+    // out += J dz of the rows d (E'z - x_child), G'z, C'z, which stand one kind after the other.
+    void add_product(const double* dz, double* out) const {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i) swept[child.at_x + i] = -dz[child.at_z + child.up + i];
+            }
+            add_rows(int(k), dz + s.at_z, out);
+        }
+    }
+
+    // The same of a change of z of stage k alone, x_child left out.
+    void add_stage_product(int k, const double* dz, double* out) const {
+        const Riccati::Stage& s = riccati.stages[k];
+        for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling)
+            std::fill_n(swept + riccati.stages[c].at_x, riccati.stages[c].nx, 0.0);
+        add_rows(k, dz, out);
+    }
+
+    // out += J' y
+    void add_transposed_product(const double* y, double* out) const {
+        const double *eta = y + riccati.size_x, *nu = eta + riccati.size_g;
+        for (int i = 0; i < riccati.size_x; ++i) swept[i] = dynamics_scale[i] * y[i];
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            double* z = out + s.at_z;
+            multiply_add(s.n, s.ng, s.G, s.n, eta + s.at_g, z);
+            multiply_add(s.n, inequality_count[k], C(int(k)), s.n, nu + at_c[k], z);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
+            }
+            if (k > 0)
+                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
+        }
+    }
+
+    // `sum` and the sizes of all terms of J z.
+    double row_terms(const double* z, double sum) const {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const auto terms = [&](const double* row) {
+                double size = 0.0;
+                for (int t = 0; t < s.n; ++t) size += std::fabs(row[t] * z[s.at_z + t]);
+                return size;
+            };
+            for (int i = 0; i < s.ng; ++i) sum += terms(s.G + i * s.n);
+            for (int i = 0; i < inequality_count[k]; ++i) sum += terms(C(int(k)) + i * s.n);
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                const double *d = dynamics_scale + child.at_x, *x = z + child.at_z + child.up;
+                for (int i = 0; i < child.nx; ++i) sum += d[i] * (std::fabs(x[i]) + terms(child.E + i * s.n));
+            }
+        }
+        return sum;
+    }
+
+    Riccati& riccati;
+    const std::vector<int> inequality_count;  // of each stage
+    std::vector<int> at_c;                    // where they begin
+    int size_c = 0;
+    double* gradient;  // of the objective, along z
+    double objective_scale = 1.0;
+    double* row_scale;                                           // of all rows: dynamics, equalities, inequalities
+    double *dynamics_scale, *equality_scale, *inequality_scale;  // its parts
+
+protected:
+    static void scaled(int count, const double* from, const double* scale, double* to) {
+        for (int i = 0; i < count; ++i) to[i] = scale[i] * from[i];
+    }
+
+private:
+    // out += J z of the rows that stage k has z in, those of its edges with what `swept` has there.
+    void add_rows(int k, const double* z, double* out) const {
+        const Riccati::Stage& s = riccati.stages[k];
+        double *g = out + riccati.size_x, *c = g + riccati.size_g;
+        transposed_multiply_add(s.n, s.ng, s.G, s.n, z, g + s.at_g);
+        transposed_multiply_add(s.n, inequality_count[k], C(k), s.n, z, c + at_c[k]);
+        for (int i = s.first_child; i >= 0; i = riccati.stages[i].sibling) {
+            const Riccati::Stage& child = riccati.stages[i];
+            double* x = swept + child.at_x;
+            transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+            for (int r = 0; r < child.nx; ++r) out[child.at_x + r] += dynamics_scale[child.at_x + r] * x[r];
+        }
+    }
+
+    void lay_out(Arena& a) {
+        gradient = a.vector(riccati.size_z), swept = a.vector(riccati.size_x);
+        row_scale = a.vector(riccati.size_x + riccati.size_g + size_c);
+        inequality_rows.resize(riccati.stages.size());
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            inequality_rows[k] = a.matrix(riccati.stages[k].n, inequality_count[k]);
+    }
+
+    Arena arena;
+    std::vector<double*> inequality_rows;
+    double* swept;  // of the edges' rows, without their scale
+};
+
+}  // namespace trisweep

@@ -1,0 +1,287 @@
+// The user's functions, called on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/threads.hpp"
+#include "linearization.hpp"
+#include "nonzero_places.hpp"
+#include "point_values.hpp"
+
+namespace trisweep {
+
+class StageFunctions : public Linearization {
+public:
+    StageFunctions(Riccati& riccati, std::vector<Block> blocks, const std::vector<int>& inequalities, int parameters,
+                   int stage_parameters)
+        : Linearization(riccati, inequalities),
+          blocks(std::move(blocks)),
+          parameter_count(parameters),
+          stage_parameter_count(stage_parameters) {
+        arena.build([this](Arena& a) { lay_out(a); });
+        for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
+        opened_by.assign(riccati.stages.size(), -1);
+        for (std::size_t i = this->blocks.size(); i-- > 0;)
+            std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
+        set_threads(1);
+    }
+
+    // How many threads evaluate the stages. Results do not depend on it.
+    void set_threads(int count) {
+        threads.resize(count);
+        while (int(calls.size()) < count) {
+            calls.emplace_back();
+            for (const Block& block : blocks) calls.back().emplace_back(block);
+        }
+    }
+
+    // Values at z. False where one of them is not a finite number; `fault` then says which.
+    bool call_values(const double* z, Values& out) {
+        out.objective = 0.0;
+        double lost = 0.0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            const int rows = block.rows();
+            const bool finite = share_stages(block, [&](int first, int last, int thread) {
+                const Inputs in = inputs(block, first, z, nullptr);
+                calls[thread][i].values(in.at, in.strides, value_rows[i] + std::ptrdiff_t(first) * rows, last - first);
+                for (int k = first; k < last; ++k)
+                    if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out))
+                        return k;
+                return -1;
+            });
+            if (!finite) {
+                find_row(int(i));
+                return false;
+            }
+            for (int k = 0; block.objective && k < block.count; ++k) {
+                // Kahan's sum: near a solution the search compares objectives that differ in their last digits.
+                const double term = value_rows[i][std::ptrdiff_t(k) * rows] - lost, sum = out.objective + term;
+                lost = (sum - out.objective) - term;
+                out.objective = sum;
+            }
+        }
+        out.objective *= objective_scale;
+        return true;
+    }
+
+    // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
+    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; the row of `fault` is then -1.
+    bool call_derivatives(const double* z, const Multipliers& m) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
+            if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
+        fill_zero(padded(riccati.size_z), gradient);
+        bool finite = true;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            const Block& block = blocks[i];
+            const bool here = share_stages(block, [&](int first, int last, int thread) {
+                gather_weights(block, first, last, m, weight_rows[i]);
+                const Inputs in = inputs(block, first, z, weight_rows[i]);
+                if (!block.graph) return call_compiled(int(i), in, first, last, thread);
+                WholeRows rows{*this, block, calls[thread][i], int(i), first, -1};
+                calls[thread][i].place_derivatives(in.at, in.strides, last - first, rows);
+                return rows.faulty;
+            });
+            if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};
+            finite &= here;
+        }
+        return finite;
+    }
+
+    const std::vector<Block> blocks;
+    const int parameter_count, stage_parameter_count;
+    double *parameters, *stage_parameters;  // shared; of all stages in a row
+    Fault fault;                            // the last one that was met
+
+private:
+    void lay_out(Arena& a) {
+        parameters = a.vector(parameter_count);
+        stage_parameters = a.vector(stage_parameter_count);
+        const auto count = blocks.size();
+        value_rows.resize(count), weight_rows.resize(count), jacobian_rows.resize(count), hessian_rows.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Block& block = blocks[i];
+            value_rows[i] = a.matrix(block.rows(), block.count);
+            weight_rows[i] = a.matrix(block.rows(), block.count);
+            const int packed = block.graph ? 0 : block.count;
+            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), packed);
+            hessian_rows[i] = a.matrix(block.hessian_rows.size(), packed);
+        }
+    }
+
+    // job(first, last, thread), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
+    // its first; the runs begin at whole groups of lanes. True where no run has a fault.
+    template <class Job>
+    bool share_stages(const Block& block, const Job& job) {
+        const int groups = (block.count + block.lanes - 1) / block.lanes;
+        const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
+        first_fault.store(block.count, std::memory_order_relaxed);
+        const auto run = [&](int first, int last, int thread) {
+            const int bad = job(first, last, thread);
+            for (int worst = first_fault.load();
+                 bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {
+            }
+        };
+        if (threads.count() == 1 || groups == 1) {
+            run(0, block.count, 0);
+        } else {
+            threads.run(pieces, [&](int piece, int thread) {
+                const auto edge = [&](std::int64_t i) { return int(groups * i / pieces) * block.lanes; };
+                run(edge(piece), std::min(edge(piece + 1), block.count), thread);
+            });
+        }
+        return first_fault.load() == block.count;
+    }
+
+    // The row, of the first stage at fault in block i, whose value is not finite.
+    void find_row(int i) {
+        const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
+        fault = {i, blocks[i].first + first_fault.load(), 0};
+        while (fault.row + 1 < blocks[i].rows() && std::fabs(row[fault.row]) <= 1e300) ++fault.row;
+    }
+
+    // A stage's rows to where they belong, but for the objective. False where one is not finite.
+    bool place_values(const Block& block, int stage, const double* row, const double* z, Values& out) const {
+        for (int r = 0; r < block.rows(); ++r)
+            if (!(std::fabs(row[r]) <= 1e300)) return false;
+        row += block.objective;
+        if (block.dynamics) {
+            const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+            const double* x = z + child.at_z + child.up;
+            for (int r = 0; r < block.dynamics; ++r)
+                out.b[child.at_x + r] = dynamics_scale[child.at_x + r] * (*row++ - x[r]);
+        }
+        const int e = at_equality(block, stage), c = at_inequality(block, stage);
+        scaled(block.equalities, row, equality_scale + e, out.g + e);
+        scaled(block.inequalities, row + block.equalities, inequality_scale + c, out.c + c);
+        return true;
+    }
+
+    struct Inputs {
+        const double* at[6];
+        std::int64_t strides[6];
+    };
+
+    // Derivatives of stages first to last of block i, a compiled one. The first stage with a fault, or -1.
+    int call_compiled(int i, const Inputs& in, int first, int last, int thread) {
+        const auto jacobian = std::ptrdiff_t(blocks[i].jacobian_rows.size()),
+                   hessian = std::ptrdiff_t(blocks[i].hessian_rows.size());
+        calls[thread][i].derivatives(in.at, in.strides, jacobian_rows[i] + first * jacobian,
+                                     hessian_rows[i] + first * hessian, last - first);
+        for (int k = first; k < last; ++k)
+            scatter(i, blocks[i].first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
+        const auto faulty = [&](int begin, int end) {
+            return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
+                   !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
+        };
+        if (!faulty(first, last)) return -1;
+        int k = first;
+        while (k + 1 < last && !faulty(k, k + 1)) ++k;
+        return k;
+    }
+
+    // Takes the derivatives of a block with a graph straight to the sweeps' matrices; see `StageGraph`.
+    struct WholeRows {
+        StageFunctions& owner;
+        const Block& block;
+        BlockCalls& calls;
+        int index, first, faulty;  // of the block; its first stage of this run; the first stage with a fault, or -1
+
+        double* row(int k, int r) const {
+            const int stage = block.first + first + k;
+            const std::ptrdiff_t n = owner.riccati.stages[stage].n;
+            if (r < block.objective) return calls.spare_row();
+            if ((r -= block.objective) < block.dynamics) return owner.riccati.stages[block.child + first + k].E + r * n;
+            if ((r -= block.dynamics) < block.equalities)
+                return owner.riccati.stages[stage].G + (block.at_equality + r) * n;
+            return owner.C(stage) + (block.at_inequality + r - block.equalities) * n;
+        }
+        void done(int k, const double* H) {
+            const int stage = block.first + first + k;
+            const Riccati::Stage& s = owner.riccati.stages[stage];
+            vec zeros{};  // unless something is not finite
+            for (int r = 0; r < block.rows(); ++r)
+                for (int i = 0; i < s.n; i += W) zeros += load(row(k, r) + i) * 0.0;
+            if (block.objective) {
+                double* gradient = owner.gradient + s.at_z;
+                for (int i = 0; i < s.n; i += W)
+                    store(gradient + i, load(gradient + i) + owner.objective_scale * load(calls.spare_row() + i));
+            }
+            const int equalities = block.objective + block.dynamics, inequalities = equalities + block.equalities;
+            const auto scale = [&](int at, int count, const double* by) {
+                for (int r = 0; r < count; ++r)
+                    for (int i = 0; i < s.n; i += W) store(row(k, at + r) + i, by[r] * load(row(k, at + r) + i));
+            };
+            scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
+            scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
+            const bool opens = owner.opened_by[stage] == index;
+            for (int j = 0; j < s.n; ++j) {
+                const double* from = H + std::ptrdiff_t(j) * s.n;
+                double* to = s.H + std::ptrdiff_t(j) * s.n;
+                int i = j;
+                for (; i % W; ++i) {
+                    to[i] = opens ? from[i] : to[i] + from[i];
+                    zeros[0] += from[i] * 0.0;
+                }
+                for (; i < s.n; i += W) {
+                    store(to + i, opens ? load(from + i) : load(to + i) + load(from + i));
+                    zeros += load(from + i) * 0.0;
+                }
+            }
+            if (sum(zeros) != 0.0 && faulty < 0) faulty = first + k;
+        }
+    };
+
+    int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
+    int at_inequality(const Block& block, int stage) const { return at_c[stage] + block.at_inequality; }
+
+    Inputs inputs(const Block& block, int first, const double* z, const double* weights) const {
+        const Riccati::Stage& s = riccati.stages[block.first + first];
+        return {{z + s.at_z, z + s.at_z + s.up, parameters + block.at_shared,
+                 stage_parameters + block.at_stage + std::ptrdiff_t(first) * block.stage_stride,
+                 stage_parameters + block.at_child + std::ptrdiff_t(first) * block.child_stride,
+                 weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr},
+                {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows()}};
+    }
+
+    void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {
+        to += std::ptrdiff_t(first) * block.rows();
+        for (int stage = block.first + first; stage < block.first + last; ++stage) {
+            if (block.objective) *to++ = objective_scale;
+            if (block.dynamics) {
+                const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+                scaled(block.dynamics, m.lambda + child.at_x, dynamics_scale + child.at_x, to);
+                to += block.dynamics;
+            }
+            const int e = at_equality(block, stage), c = at_inequality(block, stage);
+            scaled(block.equalities, m.eta + e, equality_scale + e, to);
+            scaled(block.inequalities, m.nu + c, inequality_scale + c, to + block.equalities);
+            to += block.equalities + block.inequalities;
+        }
+    }
+
+    void scatter(int i, int stage, const double* jacobian, const double* hessian) {
+        const NonzeroPlaces& p = places[i];
+        const Block& block = blocks[i];
+        Riccati::Stage& s = riccati.stages[stage];
+        p.add_gradient(jacobian, objective_scale, gradient + s.at_z);
+        if (block.dynamics) p.put_dynamics(jacobian, riccati.stages[block.child + stage - block.first].E);
+        p.put_equalities(jacobian, equality_scale + at_equality(block, stage), s.G);
+        p.put_inequalities(jacobian, inequality_scale + at_inequality(block, stage), C(stage));
+        if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
+        p.add_hessian(hessian, s.H);
+    }
+
+    Arena arena;
+    std::vector<NonzeroPlaces> places;
+    std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
+    std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows;
+    Threads threads;
+    std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block
+    static constexpr int PIECES_EACH = 4;        // that a thread would do of a block, if all were as fast
+    std::atomic<int> first_fault{0};             // the first stage at fault, or the number of stages
+};
+
+}  // namespace trisweep

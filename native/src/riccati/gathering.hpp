@@ -1,0 +1,102 @@
+// What a stage of the sweep sees once its children are eliminated: H + sum of E P E', its own rows and those they passed on.
+#pragma once
+
+#include "riccati_stage.hpp"
+
+namespace trisweep {
+
+class Gathering {
+public:
+    // From so many states on a Cholesky factor of P saves more products than it takes.
+    static constexpr int SQUARE_ROOT_STATES = 28;
+    // What a row's terms in x count beside those in u, and those in u beside those in x, where pivots are compared with them: for
+    // rounding of whoever wrote the row, and in full where states and controls are of one kind.
+    static constexpr double BESIDE = ROW_ROUNDING / RANK_TOLERANCE;
+    double beside = BESIDE;
+
+    void lay_out(Arena& a, int most_n, int most_x) {
+        scratch = a.matrix(most_n, most_x);
+        root_of_P = a.matrix(most_x, most_x);
+        threshold = a.vector(most_x);
+        terms = a.vector(most_n);
+    }
+
+    // Hessian, rows and the sizes of their terms, of stage s, on the bench.
+    void gather(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench) {
+        Elimination& e = s.sweep;
+        const double* hessian = s.H;
+        int hessian_ld = s.n;
+        const int columns = s.up + s.nx;
+        if (s.penalties) {
+            product_nt<true, 1>(s.n, columns, s.penalties, s.CS, s.n, s.C, s.n, s.H, s.n, bench.H, e.ld);
+            hessian = bench.H;
+            hessian_ld = e.ld;
+        }
+        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld]);
+        e.rows = s.ng;
+        for (int i = 0; i < s.ng; ++i) {
+            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
+            measure_row(s, i, bench.G + i * s.n, bench);
+        }
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+            RiccatiStage& child = stages[c];
+            const int xp = padded(child.nx);
+            const double* right = scratch;
+            if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
+                product_triangle(s.n, child.nx, child.E, s.n, root_of_P, xp, scratch, s.n);
+            } else {
+                product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch,
+                                     s.n);
+                right = child.E;
+            }
+            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, right, s.n, hessian, hessian_ld, bench.H, e.ld);
+            hessian = bench.H;
+            hessian_ld = e.ld;
+            child.at_rows = e.rows;
+            const int passed = child.sweep.passed;
+            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, bench.G + e.rows * s.n,
+                          s.n);
+            for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i, bench);
+            e.rows += passed;
+        }
+        if (hessian == s.H)
+            for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
+        for (int i = 0; i < s.nu; ++i)
+            bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+    }
+
+private:
+    // P = L L' with L in `root_of_P`, zeros above its diagonal. False where P is not positive definite.
+    bool square_root(const RiccatiStage& s) {
+        const int xp = padded(s.nx);
+        for (int j = 0; j < s.nx; ++j) {
+            copy(xp, s.sweep.P + j * xp, root_of_P + j * xp);
+            threshold[j] = CURVATURE_TOLERANCE * s.sweep.P[j + j * xp];
+        }
+        if (cholesky(xp, s.nx, root_of_P, xp, terms, threshold) >= 0) return false;
+        for (int j = 0; j < s.nx; ++j)
+            std::fill(root_of_P + j * xp + j / TILE_COLUMNS * TILE_COLUMNS, root_of_P + j * xp + j, 0.0);
+        return true;
+    }
+
+    void measure_row(const RiccatiStage& s, int i, const double* row, const Workbench& bench) const {
+        const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
+        bench.size_u[i] = std::max(u, beside * x), bench.size_x[i] = std::max(x, beside * u);
+    }
+
+    // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
+    void measure_passed_row(const RiccatiStage& s, const RiccatiStage& child, int i, const Workbench& bench) const {
+        const double* row = child.sweep.Gx + i * padded(child.nx);
+        std::fill(terms, terms + s.n, 0.0);
+        for (int j = 0; j < child.nx; ++j) {
+            const double entry = std::fabs(row[j]);
+            for (int t = 0; t < s.n; ++t) terms[t] += entry * std::fabs(child.E[t + std::ptrdiff_t(j) * s.n]);
+        }
+        measure_row(s, s.sweep.rows + i, terms, bench);
+    }
+
+    double *root_of_P, *threshold;  // of `square_root`
+    double *scratch, *terms;
+};
+
+}  // namespace trisweep

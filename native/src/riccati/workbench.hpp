@@ -1,0 +1,32 @@
+// What one elimination at a time works on, shared by all stages of a tree; letters as `elimination.hpp` has them.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/arena.hpp"
+
+namespace trisweep {
+
+struct Workbench {
+    double* H;       // (ld, n)          in: the Hessian, lower triangle
+    double* G;       // (n, rows)        in: the rows
+    double* size_u;  // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
+    double* size_x;
+    double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
+    double *F, *N, *candidate, *inverse, *threshold;
+    double *c, *eta, *y, *t, *along;
+
+    // Room for stages of up to `controls` and `states` (padded) and `rows`.
+    void lay_out(Arena& arena, int controls, int states, int rows) {
+        const int n = controls + states, ld = n + controls;
+        H = arena.matrix(ld, n);
+        G = arena.matrix(n, rows);
+        F = arena.matrix(ld, rows ? n : 0);
+        N = arena.matrix(n, std::min(controls, rows));
+        for (double** vector : {&size_u, &size_x, &c, &eta}) *vector = arena.vector(rows);
+        for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
+        for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
+    }
+};
+
+}  // namespace trisweep

@@ -56,8 +56,8 @@ def export(
     if os.path.lexists(path) and (not path.is_dir() or any(path.iterdir())):
         raise ProblemError(f"export: '{path}' is there already, expected a new folder or an empty one")
     code = tables.ObjectFiles(processor, name)
-    words = _Words(solver, parts, name, target)
-    z, shared, stage = _begin(solver) if given is None else given
+    z, shared, stage = given = _begin(solver) if given is None else given
+    words = _Words(solver, parts, given, name, target)
     ports = words.ports.items()
     source = {
         "structure": _lines(tables.structure(backend, code)),
@@ -114,8 +114,8 @@ def _named(word: str, port: CoreObject) -> Iterable[str]:
 class _Words:
     """What the interface calls things."""
 
-    def __init__(self, solver: Solver, parts: LoopParts, name: str, target: str):
-        self.name, self.parts, layout = name, parts, solver.layout
+    def __init__(self, solver: Solver, parts: LoopParts, given: Given, name: str, target: str):
+        self.name, self.parts, self.given, layout = name, parts, given, solver.layout
         self.ports: dict[str, CoreObject] = {}
         self.kinds: dict[str, str] = {}
         of_parameters = iter(parameter_ports(layout))
@@ -177,8 +177,19 @@ class _Words:
             yield f"{self.name.upper()}_MEASURED", sum(port.size for port in self.parts.loop.measured)
             yield f"{self.name.upper()}_COMMAND", nu
 
+    def _values(self, port: CoreObject) -> np.ndarray:
+        """What the numbers to begin with have for a port."""
+        found = np.zeros(len(port.z))
+        for vector, places in zip(self.given, (port.z, port.shared, port.stage)):
+            there = np.array(places, dtype=int) >= 0
+            found[there] = vector[np.array(places, dtype=int)[there]]
+        return found
+
     def _set(self, word: str) -> Iterable[str]:
         constant = self._constant(word)
+        if np.isfinite(self._values(self.ports[word])).all():
+            yield f"    /* {self.name}_set(solver, {constant}, ...): until then as it was exported */"
+            return
         yield f"    const double {word}_values[{constant}_ROWS * {constant}_SIZE] = {{0}};"
         yield f"    {self.name}_set(solver, {constant}, {word}_values);"
 
@@ -186,9 +197,11 @@ class _Words:
         name, NAME = self.name, self.name.upper()
         if not self.parts.loop.measured:
             return f"    status = {name}_solve(solver, 0);"
+        first = np.concatenate([self._values(port) for port in self.parts.loop.measured])
+        values = tables.literal(np.nan_to_num(first))
         return "\n".join(
             [
-                f"    double measured[{NAME}_MEASURED] = {{0}}, command[{NAME}_COMMAND];",
+                f"    double measured[{NAME}_MEASURED] = {values}, command[{NAME}_COMMAND];",
                 "    for (int cycle = 0; cycle < 10; ++cycle) {",
                 f"        {name}_prepare(solver);",
                 f"        status = {name}_feedback(solver, measured, command);",

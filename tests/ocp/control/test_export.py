@@ -257,6 +257,18 @@ def test_the_flags_of_levels_are_those_of_the_build():
         assert f"add_core({' '.join([level, *flags])})" in listing
 
 
+def test_the_example_begins_with_what_a_controller_had(tmp_path):
+    solver, words, rows, _ = turn()
+    controller = solver.controller(guess={"q": rows[0][1:7]})
+    example = (controller.export(tmp_path / "bare") / "main.c").read_text()
+    assert "BARE_weight, weight_values" in example  # no value yet: a placeholder
+    measured = np.array([float.fromhex(n) for n in re.search(r"measured.* = {(.*)}, command", example)[1].split(", ")])
+    np.testing.assert_allclose(measured[:4], rows[0][1:5] / np.linalg.norm(rows[0][1:5]))
+    controller.prepare(weight=2.0)
+    example = (controller.export(tmp_path / "known") / "main.c").read_text()
+    assert "weight_values" not in example
+
+
 def test_names_that_are_no_words_of_c_get_one(tmp_path):
     ocp = ts.Problem(steps=3, step=0.1)
     x, u = ocp.state("θ"), ocp.control("SOLVED")

@@ -1,8 +1,9 @@
 """An exported controller beside the same in Python: the iiwa's tracking of `bench/control.py`, cycle by cycle.
 
-    python bench/exported.py [cycles]
+    python bench/exported.py [cycles [folder]]
 
-Both are given the same targets and measured states, and time their own cycles. Needs cmake and a C++ compiler.
+Both are given the same targets and measured states, and time their own cycles. Needs cmake and a C++ compiler. What was
+built in a folder is used again: so the build need not be part of a quiet run.
 """
 
 import subprocess
@@ -60,10 +61,12 @@ def main() -> None:
     controller = tracking(arm).controller(guess={"q": np.array([0.2, 0.5, 0.0, -1.3, 0.0, 1.2, 0.0])})
     given, commands = rows(arm), []
     with tempfile.TemporaryDirectory() as parent:
-        folder = controller.export(Path(parent) / "tracking")
-        (folder / "main.c").write_text(PROGRAM)
-        subprocess.run(["cmake", "-B", folder / "build", folder], check=True, capture_output=True)
-        subprocess.run(["cmake", "--build", folder / "build"], check=True, capture_output=True)
+        folder = Path(sys.argv[2] if len(sys.argv) > 2 else parent) / "tracking"
+        if not folder.exists():
+            controller.export(folder)
+            (folder / "main.c").write_text(PROGRAM)
+            subprocess.run(["cmake", "-B", folder / "build", folder], check=True, capture_output=True)
+            subprocess.run(["cmake", "--build", folder / "build"], check=True, capture_output=True)
         given.tofile(folder / "rows")
         files = [folder / "rows", folder / "found"]
         subprocess.run([folder / "build" / "tracking_example", str(CYCLES), *files], check=True)

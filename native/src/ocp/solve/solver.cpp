@@ -96,7 +96,10 @@ Solver::Taken Solver::feedback(std::span<const double> measured, int steps, doub
     losses = cycle.lost() ? losses + 1 : 0;
     for (; taken.fine && taken.steps < steps + (losses == 1); ++taken.steps) {
         const auto begin = Stopwatch::clock::now();
-        if (end - begin < usual_step) break;
+        if (end - begin < usual_step) {  // for ever, if what one step took in a pause of the machine were not forgotten
+            if (taken.steps == 1) usual_step -= usual_step / FORGETTING;
+            break;
+        }
         taken.fine = cycle.prepare();
         if (!taken.fine || Stopwatch::clock::now() > end) break;
         taken.fine = cycle.feedback({});

@@ -25,12 +25,12 @@ from .proximal.settings import DEFAULT, Proximal, ProximalReport
 
 if TYPE_CHECKING:
     from .model import Model
-    from .proximal.factorization import Factorization
+    from .proximal.factorization import ProximalFactorization
 
 Named = TypeVar("Named")
 
 # The proximal methods, which take dependent rows; those of `LOOP_METHODS` take loops as well.
-PROXIMAL: LateTable[type[Factorization]] = LateTable(
+PROXIMAL: LateTable[type[ProximalFactorization]] = LateTable(
     __package__,
     {
         "lcaba": (".proximal.lcaba", "LCABA"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Stretch:
+class LinkStretch:
     """From where its columns start (a branching body, or -2 - c for constraint c) to the body where it is now."""
 
     starts: dict[int, slice]
@@ -59,7 +59,7 @@ def composed(model: Model, q: Array, constraints: Sequence[Constraint], composes
     joints = articulate(model, X)
     ground = 0 if model.has_floating_base else -1
 
-    inner: dict[int, Stretch] = {}
+    inner: dict[int, LinkStretch] = {}
     for s in sorted(backward(model, X, joints, where, ground, composes), key=lambda s: s.end):
         inner |= dict.fromkeys(s.starts, s)
         if s.end != ground:
@@ -93,36 +93,36 @@ def backward(
     where: Sequence[Site],
     ground: int,
     composes: Callable[[int], bool],
-) -> list[Stretch]:
+) -> list[LinkStretch]:
     """All stretches, each at its end: a branching body that composes, or the ground."""
-    arriving: dict[int, list[Stretch]] = {i: [] for i in range(-1, model.size)}
+    arriving: dict[int, list[LinkStretch]] = {i: [] for i in range(-1, model.size)}
     for c, site in enumerate(where):
         whole = slice(0, site.size)
-        arriving[site.body].append(Stretch({-2 - c: whole}, site.K.T, np.zeros((site.size, site.size))))
-    ended: list[Stretch] = []
+        arriving[site.body].append(LinkStretch({-2 - c: whole}, site.K.T, np.zeros((site.size, site.size))))
+    ended: list[LinkStretch] = []
     for i in reversed(range(ground + 1, model.size)):
         here = arriving[i]
         if len(here) > 1 and composes(i):
-            ended += [Stretch(s.starts, s.P, s.Omega, i) for s in here]
-            here = [Stretch({i: slice(0, 6)}, np.eye(6), np.zeros((6, 6)))]
+            ended += [LinkStretch(s.starts, s.P, s.Omega, i) for s in here]
+            here = [LinkStretch({i: slice(0, 6)}, np.eye(6), np.zeros((6, 6)))]
         if here:
             s = here[0] if len(here) == 1 else _side_by_side(here)
             Omega = s.Omega + joints[i].D.inverse_form(s.P[list(joints[i].axes), :])
             passed = X[i].force(joints[i].force(s.P))
-            arriving[model.parents[i]].append(Stretch(s.starts, passed, Omega))
-    return ended + [Stretch(s.starts, s.P, s.Omega, ground) for s in arriving[ground]]
+            arriving[model.parents[i]].append(LinkStretch(s.starts, passed, Omega))
+    return ended + [LinkStretch(s.starts, s.P, s.Omega, ground) for s in arriving[ground]]
 
 
-def _side_by_side(arriving: Sequence[Stretch]) -> Stretch:
+def _side_by_side(arriving: Sequence[LinkStretch]) -> LinkStretch:
     starts: dict[int, slice] = {}
     first = 0
     for s in arriving:
         starts |= {start: slice(first + part.start, first + part.stop) for start, part in s.starts.items()}
         first += s.P.shape[1]
-    return Stretch(starts, columns([s.P for s in arriving]), block_diagonal([s.Omega for s in arriving]))
+    return LinkStretch(starts, columns([s.P for s in arriving]), block_diagonal([s.Omega for s in arriving]))
 
 
-def _way(inner: dict[int, Stretch], start: int, ground: int) -> tuple[dict[int, Array | None], Array]:
+def _way(inner: dict[int, LinkStretch], start: int, ground: int) -> tuple[dict[int, Array | None], Array]:
     """Forces of a constraint seen at each start on its way to the ground, nothing said at its own, and there."""
     seen: dict[int, Array | None] = {}
     F: Array | None = None
@@ -135,7 +135,7 @@ def _way(inner: dict[int, Stretch], start: int, ground: int) -> tuple[dict[int, 
 
 
 def _meeting(
-    inner: dict[int, Stretch], way: dict[int, Array | None], other: dict[int, Array | None]
+    inner: dict[int, LinkStretch], way: dict[int, Array | None], other: dict[int, Array | None]
 ) -> tuple[int | None, int | None]:
     """The starts of the outermost stretch that two ways share."""
     for one in way:

@@ -72,7 +72,7 @@ class PassiveJoint:
         if joint.floats and (self.stiffness or self.friction):
             raise ModelError(f"{what}: the joint floats, expected neither stiffness nor friction")
 
-    def force(self, model: Model, at: State) -> Array:
+    def force(self, model: Model, at: PassiveState) -> Array:
         i = joint_index(model, self.joint)
         joint, part = model.joints[i], model.v_slices[i]
         rate = at.v[part, :]
@@ -124,13 +124,13 @@ class Tendon:
         if not self.rest[0] <= self.rest[1]:
             raise ModelError(f"{what}: rest is {self.rest}, expected two lengths, the shorter first")
 
-    def force(self, model: Model, at: State) -> Array:
+    def force(self, model: Model, at: PassiveState) -> Array:
         length, J = self.length(model, at)
         rate = J @ at.v
         beyond = at_least(length - self.rest[1], 0.0) + at_most(length - self.rest[0], 0.0)
         return J.T @ -(self.stiffness * beyond + self.damping * rate + self.friction * tanh(rate / SMOOTH))
 
-    def length(self, model: Model, at: State) -> tuple[Array, Array]:
+    def length(self, model: Model, at: PassiveState) -> tuple[Array, Array]:
         """Its length (1, 1) and the slope of that (1, nv) by motions of the joints."""
         length: Array = np.full((1, 1), self.offset)
         J: Array = np.zeros((1, model.nv))
@@ -171,7 +171,7 @@ class CarriedWeight:
         if not np.isfinite(self.mass):
             raise ModelError(f"carried weight of '{self.at.link}': mass is {self.mass}, expected a number")
 
-    def force(self, model: Model, at: State) -> Array:
+    def force(self, model: Model, at: PassiveState) -> Array:
         return at.point(model, self.at)[1].T @ (-self.mass * model.gravity.reshape(3, 1))
 
     def locked(self, joints: Mapping[str, np.ndarray]) -> CarriedWeight:
@@ -182,7 +182,7 @@ class CarriedWeight:
 Passive: TypeAlias = PassiveJoint | Tendon | CarriedWeight
 
 
-class State:
+class PassiveState:
     """Where the bodies are, once for all forces."""
 
     def __init__(self, model: Model, q: Array, v: Array):
@@ -204,7 +204,7 @@ def passive_forces(model: Model, q: Array, v: Array) -> Array:
     """p (nv, 1) of all that the model has."""
     if not model.passive:
         return np.zeros((model.nv, 1))
-    at = State(model, q, v)
+    at = PassiveState(model, q, v)
     return add([each.force(model, at) for each in model.passive])
 
 

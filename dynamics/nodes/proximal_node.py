@@ -32,7 +32,7 @@ from ..constraints.loops import constraint_jacobian
 from ..forward_problem import Answer, ForwardProblem
 from ..free.inverse_mass import inverse_mass
 from ..proximal.default_mu import weight
-from ..proximal.factorization import Factorization
+from ..proximal.factorization import ProximalFactorization
 from ..proximal.iteration import Iterate
 from ..proximal.prox_ltl import ProxLTL
 from .forward_node import ForwardDerivatives
@@ -48,7 +48,7 @@ STIFFNESS = 1e9
 class ProximalDerivatives(ForwardDerivatives):
     """`kind` is the factorization of a proximal method."""
 
-    def __init__(self, y: ca.SX, problem: ForwardProblem, kind: type[Factorization]):
+    def __init__(self, y: ca.SX, problem: ForwardProblem, kind: type[ProximalFactorization]):
         super().__init__(y, problem, partial(self._iterated, kind))
         self.mu = weight(problem.model, problem.constraints, STIFFNESS)
         self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if kind is ProxLTL else kind.stiffness)
@@ -58,7 +58,7 @@ class ProximalDerivatives(ForwardDerivatives):
         """None: the core's needs independent rows."""
         return None
 
-    def _iterated(self, kind: type[Factorization], problem: ForwardProblem) -> Answer:
+    def _iterated(self, kind: type[ProximalFactorization], problem: ForwardProblem) -> Answer:
         """Accelerations and forces after n plain iterations."""
         n = ITERATIONS
         iterate = Iterate(kind, problem, self.solve_mu, steps="plain")

@@ -15,10 +15,10 @@ from ..algebra.arrays import Array, rows, symmetric
 from ..constraints.loops import on_bodies
 from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 
 
-class ConstrainedABA(Factorization):
+class ConstrainedABA(ProximalFactorization):
     """The factorization at a state: see `factorization`."""
 
     name, stiffness, refines = "constrained-aba", 1e6, True

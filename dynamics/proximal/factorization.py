@@ -10,7 +10,7 @@ from ..algebra.arrays import Array
 from ..forward_problem import ForwardProblem
 
 
-class Factorization(ABC):
+class ProximalFactorization(ABC):
     """A method's factorization of a problem for one mu. `stiffness` is mu times the largest eigenvalue of J M^-1 J'
     where mu is not given; `refines` says that mu is part of its inertias, so that it rounds by mu, and can solve for
     joint forces to make up for that. `held` are the constraints at the state.

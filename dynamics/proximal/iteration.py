@@ -10,8 +10,8 @@ eigenvector of G, of eigenvalue s, by 1 / (1 + mu s), and lambda_{k+1} = lambda_
 the solution with the forces of least norm; rows that contradict each other are met in the least-squares sense: r tends
 to what no force can change, and adds mu r to the forces in every iteration, which is taken off them in the end.
 
-A method is a `Factorization`: `first` is a whole solve, `again` an iteration on the same factorization. Iterations stop
-when the error that is left (`error_estimate`) is within `tolerance` of the largest acceleration.
+A method is a `ProximalFactorization`: `first` is a whole solve, `again` an iteration on the same factorization.
+Iterations stop when the error that is left (`error_estimate`) is within `tolerance` of the largest acceleration.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..forward_problem import ForwardProblem
 from ..free.rnea import body_accelerations, newton_euler
 from .default_mu import weight
 from .error_estimate import NEGLIGIBLE, Measures, error_estimate
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 from .settings import DEFAULT, NUMERIC, SYMBOLIC, Proximal, ProximalReport
 
 
 def solve(
-    method: type[Factorization],
+    method: type[ProximalFactorization],
     problem: ForwardProblem,
     settings: Proximal = DEFAULT,
     forces: Sequence[Array] | None = None,
@@ -83,7 +83,7 @@ class Iterate:
 
     def __init__(
         self,
-        method: type[Factorization],
+        method: type[ProximalFactorization],
         problem: ForwardProblem,
         mu: float,
         forces: Sequence[Array] | None = None,

@@ -33,7 +33,7 @@ from ..algebra.arrays import Array, add, pick, rows, symmetric
 from ..free.articulated_tree import ArticulatedTree, reaction
 from ..free.tree_motion import base_acceleration
 from .elimination_order import order
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 
 STILL = np.zeros((6, 1))  # the world, whose acceleration is in the drift of the first bodies
 
@@ -68,7 +68,7 @@ class JoinedEnd:
     old: dict[int, Array]
 
 
-class LCABA(Factorization):
+class LCABA(ProximalFactorization):
     """The factorization at a state: see `factorization`."""
 
     name, stiffness, refines = "lcaba", 1e6, True

@@ -17,7 +17,7 @@ from ..algebra.arrays import Array, add, columns, grid, rows, symmetric
 from ..algebra.ldl import Factor
 from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WORLD = -1
 
 
-class ProxBBO(Factorization):
+class ProxBBO(ProximalFactorization):
     """The factorization at a state: see `factorization`."""
 
     name, stiffness = "prox-bbo", 1e5

@@ -19,10 +19,10 @@ from ..constraints.loops import jacobian
 from ..free.crba import blocks
 from ..free.ltl_factor import LTL, by_dof, pushed, transposed
 from ..free.rnea import body_accelerations, newton_euler
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 
 
-class ProxLTL(Factorization):
+class ProxLTL(ProximalFactorization):
     """The factorization at a state: see `factorization`."""
 
     name, stiffness = "prox-ltl", 1e5

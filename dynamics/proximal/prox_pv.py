@@ -16,10 +16,10 @@ from ..algebra.ldl import Factor
 from ..constraints.stacked_rows import Stack
 from ..free.articulated_tree import ArticulatedTree
 from ..free.tree_motion import base_acceleration
-from .factorization import Factorization
+from .factorization import ProximalFactorization
 
 
-class ProxPV(Factorization):
+class ProxPV(ProximalFactorization):
     """The factorization at a state: see `factorization`."""
 
     name, stiffness = "prox-pv", 1e5

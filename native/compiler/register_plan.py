@@ -16,7 +16,7 @@ OPERATIONS_PER_PIECE = 3000
 
 
 @dataclass(frozen=True)
-class Frame:
+class StackFrame:
     """Slots of one group of lanes, in this order; `slots` is their number."""
 
     constants: list[int]  # the 64 bits of each
@@ -52,12 +52,12 @@ class PlannedOperation:
 
 def plan(
     program: StraightLineCode, inputs: int, outputs: int, registers: int
-) -> tuple[Frame, list[list[PlannedOperation]]]:
+) -> tuple[StackFrame, list[list[PlannedOperation]]]:
     """The frame, and the program as pieces of steps that keep at most `registers` values in registers."""
     order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
     pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
     loads, spilled = _reside(program, pieces, registers)
-    frame = Frame(program.constants(), inputs, outputs, 0)
+    frame = StackFrame(program.constants(), inputs, outputs, 0)
     steps, slots_for_spilled = _assign_slots(program, pieces, loads, spilled, frame)
     return replace(frame, spilled=slots_for_spilled), steps
 
@@ -106,7 +106,7 @@ def _reside(program: StraightLineCode, pieces: list[list[int]], registers: int) 
     return loads, spilled
 
 
-def _fixed_slots(program: StraightLineCode, frame: Frame) -> dict[int, int]:
+def _fixed_slots(program: StraightLineCode, frame: StackFrame) -> dict[int, int]:
     """The slots of constants, inputs and outputs (of a value that is several outputs, one of them)."""
     slots: dict[int, int] = {}
     for k, operation in enumerate(program.operations):
@@ -120,7 +120,7 @@ def _fixed_slots(program: StraightLineCode, frame: Frame) -> dict[int, int]:
 
 
 def _assign_slots(
-    program: StraightLineCode, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: Frame
+    program: StraightLineCode, pieces: list[list[int]], loads: list[list[int]], spilled: set[int], frame: StackFrame
 ) -> tuple[list[list[PlannedOperation]], int]:
     """The steps, and how many slots the spilled values share, each as long as it will be loaded again."""
     slots = _fixed_slots(program, frame)

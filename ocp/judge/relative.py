@@ -17,7 +17,7 @@ LARGEST = 1e300  # of all numbers that are compared with others: beside what has
 SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
 
 
-class Sizes(NamedTuple):
+class TermSizes(NamedTuple):
     """Of the terms that are summed: of rows, of rows where every variable is as large as anywhere (L), and as its reach
     Z, of slopes; C; and along z, L and Z.
     """
@@ -32,7 +32,7 @@ class Sizes(NamedTuple):
 
 
 def relative_residual(
-    layout: Layout, fixed_z: np.ndarray, point: Point, limits: LimitVectors, sums: Sums, sizes: Sizes
+    layout: Layout, fixed_z: np.ndarray, point: Point, limits: LimitVectors, sums: Sums, sizes: TermSizes
 ) -> Residual:
     """Each condition's largest entry beside its own terms; fixed_z: places in z of what is given, which has none."""
     g, y, w = sums.rows, point.y, point.w

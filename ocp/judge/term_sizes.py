@@ -13,7 +13,7 @@ from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..statement.costs_and_constraints.terms import Kind
 from .evaluation import Evaluation
-from .relative import SMALL, Sizes
+from .relative import SMALL, TermSizes
 from .residual import Point, Sums
 
 NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
@@ -35,7 +35,7 @@ class Sampled(NamedTuple):
     jacobian: np.ndarray
 
 
-def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVectors) -> Sizes:
+def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVectors) -> TermSizes:
     """The sizes at a point, where functions, rows and slopes are `sums`."""
     layout, x_places = evaluation.layout, evaluation.x_places
     largest, size_z = _largest(layout, point.z)
@@ -78,12 +78,12 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     span_g, reach_g = _reaches(evaluation, slopes_of, largest, reach, most)
     of_rows = size_g, rest_g + span_g, rest_g + reach_g
     if costless:
-        return Sizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
+        return TermSizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
     steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
     flat = float((curvature * (SMALL * natural) ** 2).max(initial=0.0))
     least = max(SMALL * steepest, ROUNDED * size, flat)
     of_slopes = np.maximum(size_slope + bent, least / reach)
-    return Sizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)
+    return TermSizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)
 
 
 def _reaches(

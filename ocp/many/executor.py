@@ -24,7 +24,7 @@ from ..solve.settings import Settings
 from .answers import Answers, joined, not_begun
 from .dispatcher import Broken, Dispatcher, Executors, takes_work
 from .folder import Folder, batch_name
-from .rows import Rows, rows_of
+from .rows import ProblemRows, rows_of
 from .solutions import Solutions
 from .threads import checked
 from .worker import Chunk, keep, packed
@@ -111,7 +111,7 @@ class _Run:
     """One batch on its way."""
 
     solver: Solver
-    rows: Rows
+    rows: ProblemRows
     settings: Settings
     threads: int | None
     executor: Executors | None

@@ -23,7 +23,7 @@ from ...whole_file import path_of, whole_file
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
 from .answers import Answers
-from .rows import Rows
+from .rows import ProblemRows
 from .solutions import Solutions
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ BATCH = "batch.json"
 class Folder:
     """The folder of one batch."""
 
-    def __init__(self, path: str | Path, solver: Solver, rows: Rows, settings: Settings):
+    def __init__(self, path: str | Path, solver: Solver, rows: ProblemRows, settings: Settings):
         self.path, self.solver, self.count = path_of(path, "solve_many: resume", ProblemError), solver, rows.count
         stated = {"problems": rows.count, "batch": _hash_of(solver, rows, settings)}
         known = self.path / BATCH
@@ -94,7 +94,7 @@ def batch_name(solver: Solver) -> str:
     return digest.hexdigest()
 
 
-def _hash_of(solver: Solver, rows: Rows, settings: Settings) -> str:
+def _hash_of(solver: Solver, rows: ProblemRows, settings: Settings) -> str:
     digest = hashlib.sha256(batch_name(solver).encode())
     stated = {name: value for name, value in asdict(settings).items() if name not in ("threads", "log")}
     digest.update(json.dumps(stated).encode())

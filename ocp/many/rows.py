@@ -24,7 +24,7 @@ from ..statement.variables import State
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class ProblemRows:
     """The vectors of `count` problems, (count, size) or (1, size); multipliers where the starts are warm."""
 
     count: int
@@ -34,14 +34,14 @@ class Rows:
     y: np.ndarray | None = None
     w: np.ndarray | None = None
 
-    def part(self, numbers: range) -> Rows:
+    def part(self, numbers: range) -> ProblemRows:
         """Those of some problems."""
 
         def of(vectors: np.ndarray) -> np.ndarray:
             return vectors if len(vectors) == 1 else vectors[numbers.start : numbers.stop]
 
         warm = () if self.y is None or self.w is None else (of(self.y), of(self.w))
-        return Rows(len(numbers), of(self.shared), of(self.stage_parameters), of(self.z), *warm)
+        return ProblemRows(len(numbers), of(self.shared), of(self.stage_parameters), of(self.z), *warm)
 
 
 def rows_of(
@@ -50,7 +50,7 @@ def rows_of(
     guess: Mapping[str, Any] | Sequence[Solution] | Solution | None,
     warm_start: Sequence[Solution] | Solution | None,
     start: Mapping[str, Any] | None = None,
-) -> Rows:
+) -> ProblemRows:
     """Every size is checked, and a wrong number is named with its problem."""
     layout = inputs.layout
     stacked = _stacked_parameters(layout, parameters)
@@ -74,7 +74,7 @@ def rows_of(
         assert guess is None or isinstance(guess, Mapping)
         z = _guessed(inputs, count, guess, trajectories, stage_parameters)
     warm = (y, w) if warm_start is not None else ()
-    return Rows(count, shared, stage_parameters, _started(inputs, start, first, z, stage_parameters), *warm)
+    return ProblemRows(count, shared, stage_parameters, _started(inputs, start, first, z, stage_parameters), *warm)
 
 
 def _count(lengths: Mapping[str, int]) -> int:

@@ -15,7 +15,7 @@ from ..answer.solution import Solution
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import MOST_THREADS, Settings
 from .answers import Answers, answers_of
-from .rows import Rows, rows_of
+from .rows import ProblemRows, rows_of
 from .solutions import Solutions
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def checked(solver: Solver, settings: Settings | None, threads: int | None) -> S
 
 
 def solve_rows(
-    solver: Solver, rows: Rows, settings: Settings, threads: int, progress: Callable[[int], object] | None
+    solver: Solver, rows: ProblemRows, settings: Settings, threads: int, progress: Callable[[int], object] | None
 ) -> Answers:
     """The answers of some problems, on threads of this process."""
     backend = solver.backend

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..answer.status import Status
 from ..solve.settings import Settings
 from .answers import STATUSES, Answers
-from .rows import Rows
+from .rows import ProblemRows
 from .threads import solve_rows
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Chunk:
     """Problems from `first` on, and the name of their solver; perhaps the solver itself, packed."""
 
     first: int
-    rows: Rows
+    rows: ProblemRows
     settings: Settings
     threads: int
     solver: str

@@ -27,7 +27,7 @@ from .backend import Outcome, Request, Watcher
 from .settings import BARRIERS, Settings
 
 if TYPE_CHECKING:
-    from ..many.rows import Rows
+    from ..many.rows import ProblemRows
 
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
 FOREVER = 1e9  # seconds, for the core
@@ -94,7 +94,7 @@ class NativeBackend:
 
     def run_many(
         self,
-        rows: Rows,
+        rows: ProblemRows,
         limits: LimitVectors,
         settings: Settings,
         threads: int,

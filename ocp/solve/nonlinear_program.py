@@ -40,7 +40,7 @@ class NonlinearProgram:
         return np.array([-1.0 if kind is Kind.DYNAMICS else 1.0 for kind in self.kinds])
 
 
-class Rows(NamedTuple):
+class PlacedRows(NamedTuple):
     """Rows of one kind at a stage, and where they stand in y."""
 
     expression: ca.MX
@@ -58,7 +58,7 @@ def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
     """The program of all stages, in the order that FATROP expects."""
     nx = transcription.nx
     z, p, f = ca.MX.sym("z", layout.size_z), ca.MX.sym("p", layout.size_shared + layout.size_stage), ca.MX(0)
-    found: dict[tuple[int, Kind], list[Rows]] = {}
+    found: dict[tuple[int, Kind], list[PlacedRows]] = {}
 
     def at(k: int) -> tuple[ca.MX, ca.MX]:
         start, end = map(int, transcription.at_z[k : k + 2])
@@ -86,7 +86,7 @@ def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
                 end = row + block.count(kind)
                 if end > row:
                     part = at(block.child + i)[1] - out[row:end] if kind is Kind.DYNAMICS else out[row:end]
-                    found.setdefault((k, kind), []).append(Rows(part, places[i, row:end]))
+                    found.setdefault((k, kind), []).append(PlacedRows(part, places[i, row:end]))
                 row = end
     stages = range(transcription.stages)
     order = [(kind, rows) for k in stages for kind in CONSTRAINTS for rows in found.get((k, kind), [])]

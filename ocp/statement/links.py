@@ -9,14 +9,14 @@ import casadi as ca
 
 from ...errors import ProblemError
 from .costs_and_constraints.limits import unlimited
-from .costs_and_constraints.terms import Link
+from .costs_and_constraints.terms import PhaseLink
 from .variables import Control, State, uses
 
 if TYPE_CHECKING:
     from .problem import Problem
 
 
-def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mapping[str, ca.SX]) -> Link:
+def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mapping[str, ca.SX]) -> PhaseLink:
     """The link that `Problem.then` makes."""
     what = f"then: '{before.name}' to '{getattr(phase, 'name', phase)}'"
     if not isinstance(phase, type(before)):
@@ -39,7 +39,7 @@ def linked(before: Problem, phase: Problem, choose: Sequence[str], entry: Mappin
     sizes = {name: states[name].size for name in free}
     choices = tuple(Control(name, ca.SX.sym(name, size), unlimited(size)) for name, size in sizes.items())
     given = {name: _entered(before, v, entry, what) for name, v in states.items() if name not in free}
-    return Link(phase, given, choices)
+    return PhaseLink(phase, given, choices)
 
 
 def lineage(problem: Problem) -> list[Problem]:

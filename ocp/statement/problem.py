@@ -29,7 +29,7 @@ from .costs_and_constraints.constraint import constraint_terms
 from .costs_and_constraints.limits import coordinate_limits
 from .costs_and_constraints.named_stages import Stages, stages_of
 from .costs_and_constraints.soft import Soft
-from .costs_and_constraints.terms import Kind, Link, Term, term
+from .costs_and_constraints.terms import Kind, PhaseLink, Term, term
 from .expressions import add_dynamics, own_expression, own_limits
 from .horizon import check_steps, free_duration, step_lengths, time_step
 from .integrators import METHODS
@@ -72,7 +72,7 @@ class Problem:
     terms: list[Term] = field(default_factory=list, init=False, repr=False)
     dynamics: dict[str, ca.SX] = field(default_factory=dict, init=False, repr=False)
     discrete: bool = field(default=False, init=False, repr=False)
-    links: list[Link] = field(default_factory=list, init=False, repr=False)
+    links: list[PhaseLink] = field(default_factory=list, init=False, repr=False)
     follows: Problem | None = field(default=None, init=False, repr=False)
     started: list[State] = field(default_factory=list, init=False, repr=False)
     nodes: list[ImplicitNode] = field(default_factory=list, init=False, repr=False)

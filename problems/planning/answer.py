@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dynamics import Model, Scene
 from ...errors import ProblemError
-from .check import Check
+from .check import MotionCheck
 from .trajectory import ArmMotion
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Plan:
     scene: Scene
     motion: ArmMotion | None = None
     solution: Solution | None = None
-    check: Check | None = None
+    check: MotionCheck | None = None
     attempts: tuple[Attempt, ...] = field(default=())
     seconds: float = 0.0
 

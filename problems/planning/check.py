@@ -18,7 +18,7 @@ SLACK = 1e-6  # of a limit, for rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class MotionCheck:
     """What a motion does at worst. clearance: m, between `pair` at `time`; the others: shares of the limits."""
 
     clearance: float
@@ -52,7 +52,7 @@ class Check:
         return f"the {name} is {worst[name]:.1%} of its limit"
 
 
-def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimits) -> Check:
+def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimits) -> MotionCheck:
     """Everything that is asked of a motion."""
     model = cloud.model
     times, q, v, a = motion.sample(DENSITY)
@@ -64,7 +64,7 @@ def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimi
     def share(values: np.ndarray, limit: np.ndarray) -> float:
         return float((np.abs(values) / limit).max()) if len(values) else 0.0
 
-    return Check(
+    return MotionCheck(
         clearance=float(nearest.distance[worst]),
         pair=nearest.pairs[worst],
         time=float(times[worst]),

@@ -26,7 +26,7 @@ from ...errors import ProblemError, said
 from ...ocp import Settings, Solution
 from .answer import Attempt, Plan
 from .arguments import instance, length, numbers, whole
-from .check import DENSITY, Check, check
+from .check import DENSITY, MotionCheck, check
 from .inverse_kinematics import ToolGoal, configurations
 from .limits import FilledJointLimits, JointLimits
 from .statement import MotionProblem, motion_problem
@@ -200,7 +200,7 @@ class Planner:
 
     def _motion(
         self, start: np.ndarray, goal: np.ndarray, way: np.ndarray, scene: Scene
-    ) -> tuple[ArmMotion, Solution, Check | None, str]:
+    ) -> tuple[ArmMotion, Solution, MotionCheck | None, str]:
         """The best motion near a path, checked; the check is None where there is none.
 
         Every round the rows are half-spaces about the last motion that was free, so that none is lost; a motion that
@@ -243,7 +243,7 @@ class Planner:
         numbers: dict[str, Any] = {"start_pose": start, "goal": goal, **near}
         return self.stated.solver.solve(guess=guess, settings=SETTINGS, **numbers)
 
-    def _slowed(self, motion: ArmMotion, checked: Check, scene: Scene) -> tuple[ArmMotion, Check]:
+    def _slowed(self, motion: ArmMotion, checked: MotionCheck, scene: Scene) -> tuple[ArmMotion, MotionCheck]:
         """A motion within its limits, by going slower, where a little is enough. Slower by s, what a torque has beyond
         gravity's falls by s^2.
         """

@@ -12,7 +12,7 @@ from trisweep.native import compile_function
 from trisweep.native.compiler.llvm_ir import lowering
 from trisweep.native.compiler.llvm_ir.driver import driver_module
 from trisweep.native.compiler.recording import record
-from trisweep.native.compiler.register_plan import Frame, plan
+from trisweep.native.compiler.register_plan import StackFrame, plan
 
 TWICE = 2.3  # at most, for twice the input: what is common to both hides the rest
 
@@ -94,7 +94,7 @@ def test_a_function_of_many_inputs(make, monkeypatch):
 
 def test_the_driver_has_as_many_lines_whatever_the_number_of_inputs():
     def lines(inputs):
-        return driver_module(Frame([0], inputs, inputs, 0), [1] * inputs, [1] * inputs, 3, 4).count("\n")
+        return driver_module(StackFrame([0], inputs, inputs, 0), [1] * inputs, [1] * inputs, 3, 4).count("\n")
 
     assert lines(10) == lines(10_000)
 

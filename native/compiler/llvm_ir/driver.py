@@ -17,19 +17,19 @@ through the pieces, scattered from slots to rows. Where the last group is short,
 last sample and write the same numbers to the same row.
 """
 
-from ..register_plan import Frame
+from ..register_plan import StackFrame
 from .vector_math import vector_type
 
 ENTRY = "evaluate"
 _FRAME_ALIGNMENT = 64
 
 
-def work_size(frame: Frame, lanes: int) -> int:
+def work_size(frame: StackFrame, lanes: int) -> int:
     """Doubles of work memory: one frame, and room to align it."""
     return frame.slots * lanes + _FRAME_ALIGNMENT // 8
 
 
-def driver_module(frame: Frame, input_sizes: list[int], output_sizes: list[int], pieces: int, lanes: int) -> str:
+def driver_module(frame: StackFrame, input_sizes: list[int], output_sizes: list[int], pieces: int, lanes: int) -> str:
     """The module that defines the entry point for a function of these sizes."""
     calls = [f"call void @piece_{i}(ptr %frame)" for i in range(pieces)]
     return "\n".join(
@@ -86,7 +86,7 @@ def _move_all(verb: str, sizes: list[int], first: int, lanes: int) -> str:
     return f"@{verb}_sizes = private constant [{n} x i64] [{table}]\n{loop}"
 
 
-def _fill_constants(frame: Frame, lanes: int) -> str:
+def _fill_constants(frame: StackFrame, lanes: int) -> str:
     V, n = vector_type(lanes), len(frame.constants)
     if n == 0:
         return "define internal void @fill_constants(ptr %frame) {\nret void\n}"

@@ -78,7 +78,7 @@ def term(
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
+class PhaseLink:
     """A phase that follows: its first states by name, as expressions of the last stage before it.
 
     choices: the states that are not given by the motion before: controls of that last stage, in effect.

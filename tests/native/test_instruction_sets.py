@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from trisweep import native
+from trisweep.native import level_table
 from trisweep.native.level_table import LEVELS
 
 
@@ -31,6 +33,14 @@ def test_an_unknown_level_is_answered_with_those_there_are():
 
 
 def test_the_core_is_built_for_the_levels_that_are_named():
-    assert set(native.levels) <= set(LEVELS) and native.core.processor_levels() == [
-        name for name in LEVELS if name in native.core.processor_levels()
-    ]
+    runs = native.core.processor_levels()
+    assert set(native.levels) <= set(runs) and runs == [name for name in LEVELS if name in runs]
+
+
+def test_the_build_takes_levels_and_flags_from_the_table():
+    table = Path(level_table.__file__)
+    assert f'"${{CMAKE_CURRENT_SOURCE_DIR}}/{table.name}"' in (table.parent / "CMakeLists.txt").read_text()
+    lines = subprocess.run(
+        [sys.executable, "-S", table], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert [line.split() for line in lines] == [[name, *level.flags] for name, level in LEVELS.items()]

@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "dynamics": {"casadi", "mujoco", "rich", "trimesh", "yaml", "riccati", "adjoint", "native", "drawing"},
     "ocp": {"casadi", "rich", "riccati", "adjoint", "native", "dynamics", "drawing"},
     "problems": {"casadi", "coal", "pinocchio", "yaml", "riccati", "adjoint", "native", "dynamics", "ocp"},
-    "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "ocp", "problems"},
+    "toolkit": {"rich", "riccati", "adjoint", "native", "dynamics", "drawing", "ocp", "problems"},
 }
 # Allowed under `if TYPE_CHECKING:` only: the names of data that is handed over, of figures that come back.
 AS_DATA = {

@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -249,12 +248,6 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ProblemError, match="is there already, expected a new folder"):
         solver.export(tmp_path / "full")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["full"]
-
-
-def test_the_flags_of_levels_are_those_of_the_build():
-    listing = (Path(__file__).parents[3] / "native" / "CMakeLists.txt").read_text()
-    for level, (flags, *_) in LEVELS.items():
-        assert f"add_core({' '.join([level, *flags])})" in listing
 
 
 def test_the_example_begins_with_what_a_controller_had(tmp_path):

@@ -9,7 +9,7 @@ CORE    := pyproject.toml native/CMakeLists.txt $(SOURCES)
 COMMA   := ,
 PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types format bench fuzz asan tsan clean
+.PHONY: demo test lint types stubs format bench fuzz asan tsan clean
 
 demo: $(VENV)/.installed
 	@echo "== demo"
@@ -33,6 +33,10 @@ types: $(VENV)/.installed-test
 	@ln -s $(CURDIR)/toolkit/trisweep/*.py $(addprefix $(CURDIR)/,$(ROOMS)) build/types/trisweep
 	@ln -sf $(CURDIR)/tests/toolkit/typed_use.py build/types
 	@set -o pipefail; $(BIN)/mypy | sed 's#^build/types/trisweep/##'
+
+# After a change of the bindings: what the checker knows of the core.
+stubs: $(VENV)/.installed-test
+	@$(BIN)/python tests/support/core_stub.py
 
 format: $(VENV)/.installed-test
 	@$(BIN)/ruff check --fix .

@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .instruction_sets import CoreObject, core, level, levels
+from .instruction_sets import core, level, levels
 
 if TYPE_CHECKING:  # the checker knows the names that are fetched when first used
     from .compiler import CompiledFunction, CompileError, Sizes, compile_function, lookup, record
@@ -14,7 +14,6 @@ if TYPE_CHECKING:  # the checker knows the names that are fetched when first use
 __all__ = [
     "CompileError",
     "CompiledFunction",
-    "CoreObject",
     "Sizes",
     "compile_function",
     "core",

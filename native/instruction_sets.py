@@ -8,7 +8,7 @@ import importlib
 import importlib.util
 import os
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING
 
 
 def load_core(name: str) -> ModuleType:
@@ -33,7 +33,7 @@ def _is_built(name: str) -> bool:
 
 levels: tuple[str, ...] = tuple(filter(_is_built, load_core("baseline").processor_levels()))
 level: str = _choose(list(levels), os.environ.get("TRISWEEP_LEVEL"))
-core: ModuleType = load_core(level)
-
-# An object of one of the core's own types, of which a checker knows nothing.
-CoreObject: TypeAlias = Any
+if TYPE_CHECKING:
+    from . import _core as core  # the types of every level's module: native/_core.pyi
+else:
+    core = load_core(level)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ProblemError, said
 from ..floats import checked_floats
-from ..native import CoreObject, core
+from ..native import core
 from .conditions import QPResidual, StageRows, measure
 from .problem import ARRAY, Array, CheckedStage, LQProblem, Stage
 
@@ -135,7 +135,7 @@ class QP:
         held = answer.status != "solved" or answer.residual.worst <= SLACK * tolerance
         return answer if held else replace(answer, status="stalled")
 
-    def _go_on(self, answer: QPSolution, settings: CoreObject, tolerance: float) -> QPSolution:
+    def _go_on(self, answer: QPSolution, settings: core.Settings, tolerance: float) -> QPSolution:
         """From an answer of which the solver thinks better than its residual says."""
         share = np.clip(tolerance / answer.residual.worst, 1e-4, 0.1) if np.isfinite(answer.residual.worst) else 0.1
         settings.tolerance, settings.warm_start = max(settings.tolerance * share, LEAST_TOLERANCE), True
@@ -185,7 +185,7 @@ class QP:
         y = np.concatenate([np.zeros(0), *start.costates[1:], *start.multipliers, *start.row_multipliers])
         self._core.set_multipliers(y, np.concatenate([part for pair in zip(start.u_multipliers, wx) for part in pair]))
 
-    def _answer(self, result: CoreObject) -> QPSolution:
+    def _answer(self, result: core.Result) -> QPSolution:
         stages, root = self.problem.stages, self.problem.initial_state
         sizes = [size for s, nx in zip(stages, self._nx) for size in (s.nu, nx)]
         z, w = _cut(result.z, sizes), _cut(result.w, sizes)
@@ -206,7 +206,7 @@ class QP:
         return replace(answer, residual=residual)
 
 
-def _settings(tolerance: float, iterations: int, seconds: float) -> CoreObject:
+def _settings(tolerance: float, iterations: int, seconds: float) -> core.Settings:
     for name, value, most in (("tolerance", tolerance, 0.1), ("seconds", seconds, np.inf)):
         if (
             isinstance(value, bool)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ... import native
 from ...errors import ModelError
 from ...forks import no_fork
-from ...native import CoreObject, core
+from ...native import core
 from ..algebra.arrays import Array, given_numbers
 from ..joints.joints import UNIT_TOLERANCE
 
@@ -32,7 +32,7 @@ INDEPENDENT = (
     "sensible size"
 )
 
-ArrayCall: CoreObject = core.ArrayCall
+ArrayCall = core.ArrayCall
 
 
 class ArrayCode(ArrayCall):
@@ -48,7 +48,7 @@ class ArrayCode(ArrayCall):
         name: str,
         arguments: Mapping[str, int],
         shapes: Sequence[tuple[int, int]],
-        code: CoreObject,
+        code: core.Code,
         sought: str = INDEPENDENT,
     ):
         self.model, self.name, self.arguments, self.shapes = model, name, dict(arguments), list(shapes)

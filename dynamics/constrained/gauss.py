@@ -20,7 +20,7 @@ from ..constraints.constraint import Constraint
 from ..forward_problem import Answer, ForwardProblem
 
 if TYPE_CHECKING:
-    from ...native import CoreObject
+    from ...native import core
     from ..model import Model
 
 CONTRADICTORY = "their rows contradict each other at this configuration, expected rows that can hold"
@@ -29,7 +29,7 @@ NEARLY_DEPENDENT = (
     "other"
 )
 
-_solvers: WeakKeyDictionary[Model, dict[tuple[object, ...], CoreObject]] = WeakKeyDictionary()
+_solvers: WeakKeyDictionary[Model, dict[tuple[object, ...], core.Gauss]] = WeakKeyDictionary()
 
 
 def gauss(problem: ForwardProblem) -> Answer:
@@ -50,7 +50,7 @@ def gauss(problem: ForwardProblem) -> Answer:
     return a, [*forces]
 
 
-def _solver(model: Model, constraints: Sequence[Constraint]) -> CoreObject:
+def _solver(model: Model, constraints: Sequence[Constraint]) -> core.Gauss:
     from ...native import core
     from ..nodes.recursion import tree
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import casadi as ca
 import numpy as np
 
-from ...native import CoreObject, core
+from ...native import core
 from ..algebra.arrays import Array, is_symbolic, rows
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, closes_loop, on_ground, sites
@@ -24,6 +24,8 @@ from ..free.rnea import felt_by_joints
 if TYPE_CHECKING:
     from ..model import Model
 
+Tables = TypeVar("Tables", core.Tree, core.Held)
+
 
 def has_tables(model: Model, constraints: Sequence[Constraint]) -> bool:
     """True where the recursions know the problem: rows of numbers on links against the ground."""
@@ -31,7 +33,7 @@ def has_tables(model: Model, constraints: Sequence[Constraint]) -> bool:
     return not symbolic and not any(closes_loop(model, row) for row in constraints)
 
 
-def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> CoreObject:
+def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> core.Tree:
     """The tables of a robot held by constraints against the ground."""
     made = core.Tree()
     made.parent, made.axes = list(model.parents), [list(joint.axes) for joint in model.joints]
@@ -54,19 +56,19 @@ def arguments(problem: ForwardProblem) -> Array:
     return ca.densify(stacked) if is_symbolic(stacked) else stacked
 
 
-def tables(made: CoreObject) -> dict[str, Any]:
+def tables(made: core.Tree | core.Held) -> dict[str, Any]:
     """The core's tables as plain data."""
     names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
     plain = {name: getattr(made, name) for name in names}
     return plain if isinstance(made, core.Held) else plain | {"held": [tables(row) for row in made.held]}
 
 
-def _pickled(made: CoreObject) -> tuple[Callable[..., CoreObject], tuple[object, ...]]:
+def _pickled(made: Tables) -> tuple[Callable[..., Tables], tuple[object, ...]]:
     names = [name for name, part in vars(type(made)).items() if isinstance(part, property)]
     return _made_of, (type(made).__name__, {name: getattr(made, name) for name in names})
 
 
-def _made_of(kind: str, parts: dict[str, object]) -> CoreObject:
+def _made_of(kind: str, parts: dict[str, object]) -> Any:
     made = getattr(core, kind)()
     for name, part in parts.items():
         setattr(made, name, part)
@@ -86,7 +88,7 @@ def _moments(I: np.ndarray) -> list[float]:
     return [I[3, 3], *first, I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
 
 
-def _held(row: Constraint, site: Site, soft: bool) -> CoreObject:
+def _held(row: Constraint, site: Site, soft: bool) -> core.Held:
     made = core.Held()
     made.body, made.classical = site.body, row.classical
     made.R, made.p = _listed(site.frame.R), _listed(site.frame.p)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from ..instruction_sets import CoreObject, core
+from ..instruction_sets import core
 from .engine import LoadedCode
 from .llvm_ir.driver import ENTRY
 
@@ -130,7 +130,7 @@ class CompiledFunction:
             self._evaluate_rows([*paths, *rest], strides, [*(path[1:] for path in paths), *others], count)
         return *paths, *others
 
-    def _array_call(self, shapes: list[tuple[int, int]]) -> CoreObject:
+    def _array_call(self, shapes: list[tuple[int, int]]) -> core.ArrayCall:
         return core.ArrayCall(core.CompiledCode(self.address, self.sizes.work), self.sizes.inputs, shapes)
 
     def _check_number(self, inputs: Sequence[np.ndarray]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 import numpy as np
 
-from ...native import CompiledFunction, CoreObject, compile_function, core
+from ...native import CompiledFunction, compile_function, core
 from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
 from ..solve.warm_start import later_stages, moved_places
@@ -26,16 +26,16 @@ class LoopParts:
     others, whose code is in `code`.
     """
 
-    structure: CoreObject
+    structure: core.Structure
     lower: np.ndarray
     upper: np.ndarray
     size_z: int
-    limits: list[CoreObject]
+    limits: list[core.LimitFunction]
     code: list[CompiledFunction]
-    loop: CoreObject
-    parameters: list[CoreObject]
+    loop: core.Loop
+    parameters: list[core.Port]
 
-    def controller(self) -> CoreObject:
+    def controller(self) -> core.Controller:
         """One of the core's."""
         sides = self.lower, self.upper, self.size_z
         return core.Controller(self.structure, *sides, self.limits, self.loop, self.parameters)
@@ -73,7 +73,7 @@ def _compiled(rows: LimitedRows) -> CompiledFunction:
     return compile_function(ca.Function("limits", inputs, sides), optimize="quick", name=f"limits of {rows.name}")
 
 
-def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> CoreObject:
+def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> core.LimitFunction:
     layout, place = solver.layout, rows.layout
     made = core.LimitFunction()
     made.stages, made.rows = rows.places.shape
@@ -88,7 +88,7 @@ def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> Core
     return made
 
 
-def _shift(solver: Solver) -> CoreObject:
+def _shift(solver: Solver) -> core.Shift:
     """Of every entry the one whose place it takes."""
     layout = solver.layout
     given = np.ones(layout.size_stage)

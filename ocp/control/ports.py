@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...native import CoreObject, core
+from ...native import core
 from ..stages.layout import Layout, PhaseLayout, VariableLayout
 
 
-def parameter_ports(layout: Layout) -> list[CoreObject]:
+def parameter_ports(layout: Layout) -> list[core.Port]:
     """Of every parameter, phase by phase: one row, or one a stage."""
     found = []
     shared = np.arange(layout.size_shared)[None]
@@ -27,7 +27,7 @@ def parameter_ports(layout: Layout) -> list[CoreObject]:
     return found
 
 
-def state_ports(layout: Layout, place: PhaseLayout, rows: slice) -> list[CoreObject]:
+def state_ports(layout: Layout, place: PhaseLayout, rows: slice) -> list[core.Port]:
     """Of every state of a phase, on some of its stages."""
     _, x = place.cut(np.arange(layout.size_z))
     anchors = place.stage_rows(np.arange(layout.size_stage))[:, place.at_anchors :]
@@ -41,7 +41,7 @@ def state_ports(layout: Layout, place: PhaseLayout, rows: slice) -> list[CoreObj
     return found
 
 
-def control_ports(layout: Layout, place: PhaseLayout) -> list[CoreObject]:
+def control_ports(layout: Layout, place: PhaseLayout) -> list[core.Port]:
     """Of every control of a phase, on all of its steps."""
     u, _ = place.cut(np.arange(layout.size_z))
     found, at = [], 0
@@ -57,7 +57,7 @@ def anchor_places(layout: Layout) -> list[int]:
     return [int(i) for place in layout.phases for i in place.stage_rows(everywhere)[:, place.at_anchors :].ravel()]
 
 
-def _state_port(v: VariableLayout, coordinates: np.ndarray, anchors: np.ndarray) -> CoreObject:
+def _state_port(v: VariableLayout, coordinates: np.ndarray, anchors: np.ndarray) -> core.Port:
     count, manifold = len(coordinates), v.manifold
     z, stage = np.full((2, count, v.size), -1)
     z[:, manifold.plain] = coordinates[:, manifold.plain_coordinates]
@@ -69,7 +69,7 @@ def _state_port(v: VariableLayout, coordinates: np.ndarray, anchors: np.ndarray)
     return port
 
 
-def _port(name: str, rows: int, size: int, **places: np.ndarray) -> CoreObject:
+def _port(name: str, rows: int, size: int, **places: np.ndarray) -> core.Port:
     port = core.Port()
     port.name, port.rows, port.size = name, rows, size
     for vector in ("z", "shared", "stage"):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import native
 from ...errors import ProblemError, said
-from ...native import CoreObject
+from ...native import core
 from ...native.compiler.cross import target_named
 from ...whole_file import path_of, whole_folder
 from ..control.controller import UNDER_WAY
@@ -106,7 +106,7 @@ def _lines(statements: Iterable[str]) -> str:
     return "\n".join("    " + line for line in statements)
 
 
-def _named(word: str, port: CoreObject) -> Iterable[str]:
+def _named(word: str, port: core.Port) -> Iterable[str]:
     yield f"names.emplace_back();  // {word}"
     yield from tables.assignments("names.back()", port)
 
@@ -116,7 +116,7 @@ class _Words:
 
     def __init__(self, solver: Solver, parts: LoopParts, given: Given, name: str, target: str):
         self.name, self.parts, self.given, layout = name, parts, given, solver.layout
-        self.ports: dict[str, CoreObject] = {}
+        self.ports: dict[str, core.Port] = {}
         self.kinds: dict[str, str] = {}
         of_parameters = iter(parameter_ports(layout))
         for place in layout.phases:
@@ -177,7 +177,7 @@ class _Words:
             yield f"{self.name.upper()}_MEASURED", sum(port.size for port in self.parts.loop.measured)
             yield f"{self.name.upper()}_COMMAND", nu
 
-    def _values(self, port: CoreObject) -> np.ndarray:
+    def _values(self, port: core.Port) -> np.ndarray:
         """What the numbers to begin with have for a port."""
         found = np.zeros(len(port.z))
         for vector, places in zip(self.given, (port.z, port.shared, port.stage)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...native import CompiledFunction, CoreObject
+from ...native import CompiledFunction
 from ...native.compiler.cross import ObjectFile, Target, object_file
 from ..control.loop import LoopParts
 from ..solve.native_backend import NativeBackend
@@ -61,7 +61,7 @@ def literal(value: object) -> str:
     return "{" + ", ".join(map(literal, value)) + "}"
 
 
-def assignments(to: str, made: CoreObject, without: tuple[str, ...] = ()) -> Iterator[str]:
+def assignments(to: str, made: object, without: tuple[str, ...] = ()) -> Iterator[str]:
     """Statements that give a struct the fields of one of the core's."""
     for name, part in vars(type(made)).items():
         if not isinstance(part, property) or name in (NAME, *without):

@@ -49,10 +49,10 @@ class NativeBackend:
         self.structure.quadratic = (
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
-        self.core: Any = core.Solver(self.structure)
-        self._judge: Any = core.Judge(self.structure)
+        self.core: core.Solver | None = core.Solver(self.structure)
+        self._judge = core.Judge(self.structure)
         self._judging = Lock()
-        self._idle_batches: list[Any] = []  # each for one batch at a time
+        self._idle_batches: list[core.Batch] = []  # each for one batch at a time
 
     @property
     def code(self) -> Code:
@@ -71,11 +71,11 @@ class NativeBackend:
             self.core = self.new_core()
         return self.run_on(self.core, request)
 
-    def new_core(self) -> Any:
+    def new_core(self) -> core.Solver:
         """Another solver of the core, with memory of its own."""
         return core.Solver(self.structure)
 
-    def run_on(self, solver: Any, request: Request) -> Outcome:
+    def run_on(self, solver: core.Solver, request: Request) -> Outcome:
         """Solve by one of the core's solvers."""
         start = request.start
         solver.set_parameters(start.shared_parameters, start.stage_parameters)
@@ -99,7 +99,7 @@ class NativeBackend:
         settings: Settings,
         threads: int,
         progress: Callable[[int], object] | None,
-    ) -> Any:
+    ) -> core.Results:
         """Solve many by the core, each on the next thread that is free; see native/src/ocp/solve/batch.hpp."""
         inner = core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
@@ -115,7 +115,7 @@ class NativeBackend:
         self._idle_batches.append(batch)
         return results
 
-    def outcome(self, result: Any, shared_parameters: np.ndarray) -> Outcome:
+    def outcome(self, result: core.Result, shared_parameters: np.ndarray) -> Outcome:
         """The core's result of a solve."""
         return Outcome(
             status=Status.named(result.status.name.replace("_", " ")),
@@ -152,7 +152,7 @@ class NativeBackend:
 
     # --- the core's view
 
-    def _core_structure(self) -> Any:
+    def _core_structure(self) -> core.Structure:
         transcription, made = self.transcription, core.Structure()
         made.nx, made.nu, made.parent = transcription.nx, transcription.nu, transcription.parents
         made.equalities, made.inequalities = map(transcription.count, (Kind.EQUALITY, Kind.INEQUALITY))
@@ -166,7 +166,7 @@ class NativeBackend:
         made.shared_parameters, made.stage_parameters = self.layout.size_shared, self.layout.size_stage
         return made
 
-    def _core_block(self, block: Block, functions: StageFunctions) -> Any:
+    def _core_block(self, block: Block, functions: StageFunctions) -> core.Block:
         made = core.Block()
         made.first, made.count, made.child = block.stages[0], len(block.stages), block.child
         layouts, phases = self.layout.phases, self.transcription.phases
@@ -191,7 +191,7 @@ class NativeBackend:
         """Of each of the structure's recentrings: two of a phase, of its steps and of its last stage."""
         return [code for code in self._recentrings if code is not None for _ in range(2)]
 
-    def _core_recentrings(self) -> list[Any]:
+    def _core_recentrings(self) -> list[core.Recentring]:
         made = []
         for compiled, place in zip(self._recentrings, self.layout.phases):
             if compiled is None:
@@ -211,7 +211,7 @@ def _core_watcher(watcher: Watcher | None) -> Any:
     return None if watcher is None else lambda record: watcher(Iteration._make(record))
 
 
-def core_settings(settings: Settings, warm: bool) -> Any:
+def core_settings(settings: Settings, warm: bool) -> core.Settings:
     """As the core has them."""
     inner = core.Settings()
     inner.tolerance, inner.iterations = float(settings.tolerance), int(settings.iterations)

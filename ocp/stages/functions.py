@@ -13,7 +13,7 @@ import numpy as np
 
 from ...adjoint import ImplicitNode, nodes_of, solved
 from ...errors import CompileError
-from ...native import CoreObject, compile_function, record
+from ...native import compile_function, core, record
 from .stages import Block
 from .transcription import Transcription
 
@@ -43,7 +43,7 @@ class StageFunctions(ABC):
         """The nonzeros (stages, nonzeros) of Jacobian and Hessian."""
 
     @abstractmethod
-    def give_to(self, block: CoreObject) -> None:
+    def give_to(self, block: core.Block) -> None:
         """Hand the code to the core."""
 
     @abstractmethod
@@ -75,7 +75,7 @@ class CompiledStage(StageFunctions):
         jacobian, hessian = self.code[1].batch(*inputs, weights)
         return jacobian, hessian
 
-    def give_to(self, block: CoreObject) -> None:
+    def give_to(self, block: core.Block) -> None:
         values, derivatives = self.code
         block.set_values(values.address, values.sizes.work)
         block.set_derivatives(derivatives.address, derivatives.sizes.work)

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint.remainder import Remainder, remainder
-from ...native import CompiledFunction, CoreObject, compile_function, core
+from ...native import CompiledFunction, compile_function, core
 from .functions import StageFunctions
 from .stages import Block
 
@@ -24,7 +24,7 @@ class GraphParts:
     variables: int
     rows: int
     exact: bool
-    trees: list[CoreObject]
+    trees: list[core.Tree]
     arguments: list[CompiledFunction]
     values: CompiledFunction
     slopes: CompiledFunction
@@ -33,11 +33,11 @@ class GraphParts:
     curvature_places: tuple[Sequence[int], Sequence[int]]
 
 
-def _for_core(code: CompiledFunction) -> CoreObject:
+def _for_core(code: CompiledFunction) -> core.Compiled:
     return core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
 
 
-def _unknowns(tree: CoreObject) -> int:
+def _unknowns(tree: core.Tree) -> int:
     return len(tree.armature) + sum(len(row.softness) for row in tree.held)
 
 
@@ -95,7 +95,7 @@ class RecursiveStage(StageFunctions):
         jacobian, hessian = self.graph.derivatives([np.ascontiguousarray(part) for part in (*inputs, weights)])
         return jacobian, hessian
 
-    def give_to(self, block: CoreObject) -> None:
+    def give_to(self, block: core.Block) -> None:
         block.graph = self.graph
 
     def identity(self) -> list[str]:

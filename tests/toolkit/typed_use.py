@@ -5,6 +5,7 @@ call is the class or function itself and not Any.
 """
 
 import trisweep as ts
+from trisweep.native import core
 from typing_extensions import assert_type
 
 assert_type(ts.Problem(steps=3), ts.Problem)
@@ -14,3 +15,5 @@ ts.robot(nonsense=3)  # type: ignore[call-arg]
 ts.Free("soon")  # type: ignore[arg-type]
 assert_type(ts.Problem(steps=3).build().solve(), ts.Solution)
 assert_type(ts.Problem(steps=3).build().solve().solved, bool)
+core.Settings(nonsense=3)  # type: ignore[call-arg]
+assert_type(core.Settings().tolerance, float)

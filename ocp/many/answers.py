@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -87,11 +86,31 @@ def answers_of(results: Any, shared_parameters: np.ndarray) -> Answers:
     )
 
 
-def joined(parts: Sequence[Answers]) -> Answers:
-    """One after another."""
-    if len(parts) == 1:
-        return parts[0]
-    return Answers(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Answers)})
+class Gathered:
+    """Answers of a batch, put into their places as they come, in any order: while the next ones are being solved."""
+
+    def __init__(self, layout: Layout, shared_parameters: np.ndarray):
+        self._layout, self._shared = layout, shared_parameters
+        shapes = shapes_of(layout, len(shared_parameters), 0)
+        self._whole = {name: np.empty(shape) for name, shape in shapes.items() if name != "records"}
+        self._records: dict[int, np.ndarray] = {}
+        self._missing = np.ones(len(shared_parameters), dtype=bool)
+
+    def put(self, numbers: range, answers: Answers) -> None:
+        """Those of some problems."""
+        here = slice(numbers.start, numbers.stop)
+        for name, whole in self._whole.items():
+            whole[here] = getattr(answers, name)
+        self._records[numbers.start] = answers.records
+        self._missing[here] = False
+
+    def all(self) -> Answers:
+        """Of all problems; those that did not come are not begun."""
+        missing = not_begun(self._layout, self._shared[self._missing])
+        for name, whole in self._whole.items():
+            whole[self._missing] = getattr(missing, name)
+        records = [part for _, part in sorted(self._records.items())]
+        return Answers(**self._whole, records=np.concatenate([missing.records, *records]))
 
 
 def not_begun(layout: Layout, shared_parameters: np.ndarray) -> Answers:

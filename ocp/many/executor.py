@@ -21,7 +21,7 @@ from ...errors import ProblemError
 from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.settings import Settings
-from .answers import Answers, joined, not_begun
+from .answers import Answers, Gathered
 from .dispatcher import Broken, Dispatcher, Executors, takes_work
 from .folder import Folder, batch_name
 from .rows import ProblemRows, rows_of
@@ -122,22 +122,15 @@ class _Run:
 
     def all(self, progress: bool) -> Solutions:
         begin = perf_counter()
-        found: dict[int, Answers] = {}
+        gathered = Gathered(self.solver.layout, self.rows.shared)
         try:
             for numbers, answers in self._answers(progress):
-                found[numbers.start] = answers
+                gathered.put(numbers, answers)
         except KeyboardInterrupt:
             pass
         except Broken as error:
             warnings.warn(f"trisweep: {error}", RuntimeWarning, stacklevel=4)
-        parts, at = [], 0
-        for first, answers in sorted(found.items()):
-            parts += [not_begun(self.solver.layout, self.rows.shared[at:first])] if first > at else []
-            parts.append(answers)
-            at = first + len(answers)
-        if at < self.rows.count:
-            parts.append(not_begun(self.solver.layout, self.rows.shared[at:]))
-        return self._solutions(joined(parts), perf_counter() - begin)
+        return self._solutions(gathered.all(), perf_counter() - begin)
 
     def completed(self, progress: bool) -> Iterator[tuple[range, Solutions]]:
         begin = perf_counter()

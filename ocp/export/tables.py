@@ -117,7 +117,8 @@ def _graph(to: str, functions: RecursiveStage, code: ObjectFiles) -> Iterator[st
 
     yield "{"
     yield "Graph g;"
-    yield f"g.variables = {parts.variables}, g.rows = {parts.rows}, g.exact = {literal(parts.exact)};"
+    yield f"g.controls = {parts.controls}, g.variables = {parts.variables};"
+    yield f"g.rows = {parts.rows}, g.exact = {literal(parts.exact)};"
     yield from _assigned("g.trees", parts.trees)
     yield f"g.arguments = {{{', '.join(compiled(each, 'arguments') for each in parts.arguments)}}};"
     for name in ("values", "slopes", "curvature"):

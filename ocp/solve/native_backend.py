@@ -13,6 +13,7 @@ import numpy as np
 
 from ...errors import ProblemError
 from ...native import CompiledFunction, compile_function, core
+from ...native.progress_bar import Progress
 from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
 from ..answer.status import Status
@@ -34,6 +35,18 @@ FOREVER = 1e9  # seconds, for the core
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
 
+def _code(transcription: Transcription, hessian: str) -> Code:
+    """Derivatives and machine code of all blocks."""
+    functions: list[StageFunctions] = []
+    with Progress("building", len(transcription.blocks) + 1) as progress:
+        for block in transcription.blocks:
+            progress.begin(f"building {block}")
+            functions.append(stage_functions(transcription, block, hessian))
+            progress.advance()
+        moved = [transcription.recentring(phase) for phase in transcription.phases]
+        return functions, [None if function is None else compile_function(function) for function in moved]
+
+
 class NativeBackend:
     """Compiled functions of every block, and the core's solver."""
 
@@ -41,9 +54,7 @@ class NativeBackend:
         self.transcription, self.layout = transcription, layout
         self._stated = StatedLimits(transcription, layout)
         if code is None:
-            functions = [stage_functions(transcription, block, hessian) for block in transcription.blocks]
-            moved = [transcription.recentring(phase) for phase in transcription.phases]
-            code = functions, [None if function is None else compile_function(function) for function in moved]
+            code = _code(transcription, hessian)
         self.functions, self._recentrings = code
         self.structure = self._core_structure()
         self.structure.quadratic = (

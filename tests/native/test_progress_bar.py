@@ -46,3 +46,24 @@ def test_without_a_terminal_nothing_is_shown(clock, monkeypatch):
     monkeypatch.setattr(sys, "stderr", file)
     build(clock, 1.0)
     assert file.getvalue() == ""
+
+
+def test_what_goes_on_inside_is_a_line_of_the_same_display(clock, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress("building", 2) as outer:
+        outer.begin("building stages 0 to 29")
+        build(clock, 1.0)
+        outer.advance()
+    shown = terminal.getvalue()
+    assert "building stages 0 to 29" in shown and "compiling arm" in shown
+    assert Progress._display is None and not Progress._going_on
+
+
+def test_an_interrupt_closes_the_display(clock, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(KeyboardInterrupt), Progress("building", 2) as outer:
+        clock[0] += 3.0
+        outer.advance()
+        raise KeyboardInterrupt
+    assert Progress._display is None and not Progress._going_on

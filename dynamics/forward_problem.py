@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from ..cached import cached_property
 from .algebra.arrays import Array
 from .constraints.constraint import Constraint
 from .constraints.ground import Demand, demands
 from .constraints.loops import Coupling, couplings
+from .constraints.row_sizes import row_sizes
 from .free.aba import applied_forces
 from .free.passive import passive_forces
 from .free.tree_motion import TreeMotion, tree_motion
@@ -56,6 +59,11 @@ class ForwardProblem:
     def couplings(self) -> list[Coupling]:
         """The constraints, loops among them."""
         return couplings(self.model, self.constraints, self.v, self.move)
+
+    @property
+    def least_pivots(self) -> np.ndarray:
+        """Of each row (m,), what must be left of it in J M^-1 J' to be more than rounding."""
+        return row_sizes(self.model, self.constraints).least
 
     def applied_forces(self) -> list[Array]:
         """The force (6, 1) on each body that is not a constraint's."""

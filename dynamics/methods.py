@@ -167,7 +167,20 @@ def forward_dynamics(problem: ForwardProblem, method: str | None) -> Answer:
     except ZeroDivisionError:
         if method is not None or not constraints or is_proximal(problem.model, constraints, method):
             raise ModelError(dependent(problem.model, constraints, method)) from None
+        return nearly_dependent(problem)
+
+
+def nearly_dependent(problem: ForwardProblem) -> Answer:
+    """Numbers at a configuration where the rows depend on each other, and so have the forces of least norm, or nearly
+    do, where forces too large for a proximal method are needed.
+    """
+    try:
         return met(STIFFEST, problem)
+    except ModelError as refusal:
+        try:
+            return FORWARD["riccati"](problem)
+        except (ModelError, ZeroDivisionError):
+            raise refusal from None
 
 
 def proximal_dynamics(

@@ -226,13 +226,13 @@ def sample(x: Array, rng: np.random.Generator) -> np.ndarray:
     return np.array(ca.Function("sample", symbols, [x]).call(list(rng.uniform(-1.0, 1.0, len(symbols))))[0])
 
 
-def independent(d: Array, scale: Array, share: float) -> Array:
-    """A pivot that must be more than a share of its scale: where it is not, numbers raise ZeroDivisionError, and
-    symbols become NaN, so that an answer which rests on rounding never looks like one.
+def independent(d: Array, scale: Array, share: float, least: float = 0.0) -> Array:
+    """A pivot that must be more than a share of its scale, and more than the least: where it is not, numbers raise
+    ZeroDivisionError, and symbols become NaN, so that an answer which rests on rounding never looks like one.
     """
     if is_symbolic(d, scale):
-        return where(d > share * scale, d, np.nan)
-    if not d > share * scale:
+        return where(d > ca.fmax(share * scale, least), d, np.nan)
+    if not (d > share * scale and d > least):
         raise ZeroDivisionError("the matrix is singular")
     return d
 

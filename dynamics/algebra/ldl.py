@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .arrays import DEPENDENT, Array, entry, independent, pivot, rows, symmetric
+import numpy as np
+
+from .arrays import DEPENDENT, Array, entry, independent, is_symbolic, largest, pivot, rows, symmetric, where
 
 
 class Factor:
@@ -16,15 +18,16 @@ class Factor:
         self.L, self.d = [], []
         scale = [entry(A, k, k) for k in range(self.size)]
         for k in range(self.size):
-            d = 1.0 / self.pivot(entry(A, 0, 0), scale[k])
+            d = 1.0 / self.pivot(entry(A, 0, 0), scale[k], k)
             below = A[1:, 0:1]
             l = below * d
             A = A[1:, 1:] - l @ below.T
             self.L.append(l)
             self.d.append(d)
 
-    def pivot(self, d: Array, scale: Array) -> Array:
-        """A pivot beside the diagonal entry it started from; of numbers one that has vanished is refused."""
+    def pivot(self, d: Array, scale: Array, k: int) -> Array:
+        """Pivot k beside the diagonal entry it started from; of numbers one that has vanished is refused."""
+        del k
         return pivot(d, scale)
 
     def solve(self, B: Array) -> Array:
@@ -56,12 +59,27 @@ class Factor:
 class RowFactor(Factor):
     """L D L' of a matrix that is singular where rows depend on each other; there, symbols become NaN.
 
-    share: what a pivot must be of the diagonal entry it started from.
+    least (m,): what pivots must be, of rows that can vanish altogether.
+    share: what a pivot must be of the diagonal entry it started from, and what `balance` may grow by, inversely.
     """
 
-    def __init__(self, A: Array, share: float = DEPENDENT):
-        self.share = share
+    def __init__(self, A: Array, least: np.ndarray, share: float = DEPENDENT):
+        self.least, self.share = least, share
+        self.diagonal = rows([entry(A, k, k) for k in range(A.shape[0])])
         super().__init__(A)
 
-    def pivot(self, d: Array, scale: Array) -> Array:
-        return independent(d, scale, self.share)
+    def pivot(self, d: Array, scale: Array, k: int) -> Array:
+        return independent(d, scale, self.share, float(self.least[k]))
+
+    def balance(self, b: Array) -> Array:
+        """A^-1 b for a column b, unless it grows, with rows scaled to a unit diagonal, as only that of a matrix with
+        less than a share of full rank can: several pivots, each above it, may be below it together.
+        """
+        x = self.solve(b)
+        grown, given = largest(x * x * self.diagonal), largest(b * b / self.diagonal)
+        within = given >= self.share**2 * grown
+        if is_symbolic(x):
+            return where(within, x, np.nan)
+        if not within:
+            raise ZeroDivisionError("the matrix is singular")
+        return x

@@ -8,12 +8,14 @@ vector instructions. `out` takes arrays for the results, so that nothing is allo
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...errors import ModelError
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
 from ..delassus.choice import delassus_matrix
@@ -117,7 +119,21 @@ class Compiled:
         key = ("forward_dynamics", tuple(row.key for row in held), method, links)
         if held and method == "riccati":
             return self._codes.get(key) or self._keep(key, recursive_code.gauss(self.model, held, links))
-        return self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links)
+        code = self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links)
+        if held and method is None:
+            code.otherwise = partial(self._by_numbers, held, links)  # type: ignore[method-assign]
+        return code
+
+    def _by_numbers(
+        self, held: tuple[Constraint, ...], links: tuple[str, ...], state: int, given: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Forward dynamics at a configuration near which rows depend on each other: as numbers, by another method."""
+        q, v, tau, *pushes = given
+        try:
+            a, forces = self.model.forward_dynamics(q, v, tau, held, external=dict(zip(links, pushes)))
+        except ModelError as refusal:
+            raise ModelError(f"compiled forward_dynamics: state {state}: {refusal}") from None
+        return [a, *forces]
 
     def forward_dynamics_slopes(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Sequence[Constraint] = (), out: Any = None

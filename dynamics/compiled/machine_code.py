@@ -64,16 +64,23 @@ class ArrayCode(ArrayCall):
         for name, length in lengths.items():
             if length not in (1, count):
                 raise ModelError(f"{name} has {length} rows, expected {count} like the others, or 1")
-        several = self.rows_of(*(np.atleast_2d(array) for array in arrays))
-        for result in several:
-            if not np.isfinite(result).all():
-                row = int(np.argmin(np.isfinite(result).all(axis=1)))
-                raise ModelError(
-                    f"compiled {self.name}: state {row} gives a result that is not finite, expected {self.sought}"
-                )
+        rows = [np.atleast_2d(array) for array in arrays]
+        several = self.rows_of(*rows)
+        right = np.logical_and.reduce([np.isfinite(result).all(axis=1) for result in several])
+        for state in np.flatnonzero(~right).tolist():
+            found = self.otherwise(state, [each[state % len(each)] for each in rows])
+            for result, part in zip(several, found):
+                result[state] = part
         shaped = tuple(_shaped(result, shape) for result, shape in zip(several, self.shapes))
         found = shaped if lengths else tuple(result[0] for result in shaped)
         return put(out, found) if len(found) > 1 else put(out if out is None else (out,), found)[0]
+
+    def otherwise(self, state: int, given: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        """The results of one state, of that number, to which the code has given none that is finite."""
+        del given
+        raise ModelError(
+            f"compiled {self.name}: state {state} gives a result that is not finite, expected {self.sought}"
+        )
 
     def rows_of(self, *rows: np.ndarray) -> tuple[np.ndarray, ...]:
         """Results (count, m), whatever they are, for rows (count, n) or (1, n)."""

@@ -12,15 +12,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import casadi as ca
 import numpy as np
 
 from ...errors import ModelError
-from ..algebra.arrays import numbers_only
+from ...forks import no_fork
+from ..algebra.arrays import Array, numbers_only
 from ..constraints.constraint import Constraint
 from ..forward_problem import Answer, ForwardProblem
 
 if TYPE_CHECKING:
-    from ...native import core
     from ..model import Model
 
 CONTRADICTORY = "their rows contradict each other at this configuration, expected rows that can hold"
@@ -29,17 +30,13 @@ NEARLY_DEPENDENT = (
     "other"
 )
 
-_solvers: WeakKeyDictionary[Model, dict[tuple[object, ...], core.Gauss]] = WeakKeyDictionary()
-
 
 def gauss(problem: ForwardProblem) -> Answer:
     """Joint accelerations (nv, 1) and the constraints' forces; of redundant rows one valid choice of forces."""
-    from ..nodes.recursion import arguments
-
     constraints = problem.constraints
     what = "method 'riccati' ('pv' solves the same problem on symbols)"
     numbers_only(what, problem.q, problem.v, problem.tau, *(part for row in constraints for part in (row.K, row.k)))
-    status, y = _solver(problem.model, constraints).solve(np.asarray(arguments(problem), dtype=float).ravel())
+    status, y = _solver(problem).solve(problem)
     if status == "without inertia" and (problem.model.massless_joints() or problem.model.impossible_bodies()):
         raise ZeroDivisionError("a joint moves no mass")
     if status != "solved":
@@ -50,11 +47,36 @@ def gauss(problem: ForwardProblem) -> Answer:
     return a, [*forces]
 
 
-def _solver(model: Model, constraints: Sequence[Constraint]) -> core.Gauss:
-    from ...native import core
-    from ..nodes.recursion import tree
+class GaussSolver:
+    """The core's solver, and compiled code of what it is given at a state with forces on some bodies."""
 
-    known, key = _solvers.setdefault(model, {}), tuple(row.key for row in constraints)
+    def __init__(self, model: Model, constraints: Sequence[Constraint], pushed: Sequence[int]):
+        from ...native import compile_function, core
+        from ..nodes.recursion import arguments, tree
+
+        self.pushed = pushed
+        state = [ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
+        pushes: dict[int, Array] = {body: ca.SX.sym("push", 6) for body in pushed}
+        external = [pushes.get(body) for body in range(model.size)] if pushes else None
+        with no_fork():
+            given = arguments(ForwardProblem(model, *state, constraints, external))
+            self.arguments = compile_function(ca.Function("arguments", [*state, *pushes.values()], [given]))
+        self.core = core.Gauss(tree(model, constraints, soft=False))
+
+    def solve(self, problem: ForwardProblem) -> tuple[str, np.ndarray]:
+        """The status, and (a, forces)."""
+        external = problem.external or ()
+        given = (problem.q, problem.v, problem.tau, *(external[body] for body in self.pushed))
+        status, y = self.core.solve(self.arguments(*(np.ravel(part) for part in given)))
+        return status, y
+
+
+_solvers: WeakKeyDictionary[Model, dict[tuple[object, ...], GaussSolver]] = WeakKeyDictionary()
+
+
+def _solver(problem: ForwardProblem) -> GaussSolver:
+    pushed = [body for body, push in enumerate(problem.external or ()) if push is not None]
+    known, key = _solvers.setdefault(problem.model, {}), (*(row.key for row in problem.constraints), *pushed)
     if key not in known:
-        known[key] = core.Gauss(tree(model, constraints, soft=False))
+        known[key] = GaussSolver(problem.model, problem.constraints, pushed)
     return known[key]

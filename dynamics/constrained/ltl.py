@@ -27,7 +27,7 @@ def ltl(problem: ForwardProblem) -> Answer:
     J = [row_jacobian(model, move.X, row.body, row.site.frame, row.site.rows) for row in held]
     Y = [M.inward(transposed(model, each)) for each in J]
     missing = [row.k - row.K @ at_rest[row.body] - Ja[0] for row, Ja in zip(held, M.form(Y, [y]))]
-    stacked = RowFactor(M.delassus(Y)).solve(rows(missing))
+    stacked = RowFactor(M.delassus(Y), problem.least_pivots).balance(rows(missing))
     ends = np.cumsum([row.site.size for row in held]).tolist()
     forces = [stacked[end - row.site.size : end, :] for end, row in zip(ends, held)]
     return M.outward(pushed(y, Y, forces)), forces

@@ -28,7 +28,8 @@ def pv(problem: ForwardProblem) -> Answer:
 
     a0 = base_acceleration(model)
     K, L, l = rows_on.stack.at(-1)
-    forces = rows_on.stack.split(-1, -RowFactor(L).solve(l + K @ a0))  # eqs. 43 and 47
+    dual = RowFactor(L, rows_on.stack.gather(-1, problem.least_pivots))
+    forces = rows_on.stack.split(-1, -dual.balance(l + K @ a0))  # eqs. 43 and 47
 
     a: list[Array] = []
     qdd = [tree.pull(i, a, Du[i] + rows_on.felt(i, tree, forces), ab[i], a0) for i in tree.outward]

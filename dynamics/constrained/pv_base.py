@@ -36,7 +36,8 @@ def pv_base(problem: ForwardProblem) -> Answer:
 
     axes, a0 = model.joints[0].axes, base_acceleration(model)
     K, L, l = rows_on.stack.at(0)
-    base, force = base_first(tree.H[0], f[0] + put(problem.joint_forces(0), axes, 6), K, L, l)
+    dual = RowFactor(L, rows_on.stack.gather(0, problem.least_pivots), INDEPENDENT)
+    base, force = base_first(tree.H[0], f[0] + put(problem.joint_forces(0), axes, 6), K, dual, l)
     forces = rows_on.stack.split(0, force)
 
     a = [base]
@@ -45,8 +46,7 @@ def pv_base(problem: ForwardProblem) -> Answer:
     return rows(qdd), forces
 
 
-def base_first(H: Array, f: Array, K: Array, L: Array, l: Array) -> tuple[Array, Array]:
-    """The base's acceleration (eq. 49), and from it the stacked forces (eq. 46)."""
-    dual = RowFactor(L, INDEPENDENT)
+def base_first(H: Array, f: Array, K: Array, dual: RowFactor, l: Array) -> tuple[Array, Array]:
+    """The base's acceleration (eq. 49), and from it the stacked forces (eq. 46), L as its factors."""
     a = Factor(H + dual.inverse_form(K)).solve(f - K.T @ dual.solve(l))
-    return a, -dual.solve(K @ a + l)
+    return a, -dual.balance(K @ a + l)

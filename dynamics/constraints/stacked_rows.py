@@ -52,3 +52,9 @@ class Stack:
         starts = np.cumsum([0, *(self.sizes[c] for c in self.order[body])]).tolist()
         places = {c: range(start, start + self.sizes[c]) for c, start in zip(self.order[body], starts)}
         return [place for c in range(len(self.sizes)) for place in places[c]]
+
+    def gather(self, body: int, values: np.ndarray) -> np.ndarray:
+        """Values (m,) of all rows, in the order of a body that supports all constraints."""
+        found = np.empty(len(values))
+        found[self.positions(body)] = values
+        return found

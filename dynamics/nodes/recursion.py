@@ -18,6 +18,7 @@ from ...native import core
 from ..algebra.arrays import Array, is_symbolic, rows
 from ..constraints.constraint import Constraint
 from ..constraints.ground import Site, closes_loop, on_ground, sites
+from ..constraints.row_sizes import row_sizes
 from ..forward_problem import ForwardProblem
 from ..free.rnea import felt_by_joints
 
@@ -39,7 +40,10 @@ def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> core.Tr
     made.parent, made.axes = list(model.parents), [list(joint.axes) for joint in model.joints]
     made.inertia = [number for body in model.inertias for number in _moments(np.asarray(body.matrix))]
     made.armature, made.gravity = _listed(model.armature), _listed(model.gravity)
-    made.held = [_held(on_ground(model, row), site, soft) for row, site in zip(constraints, sites(model, constraints))]
+    ends = np.cumsum([row.size for row in constraints])[:-1]
+    least = np.split(row_sizes(model, constraints).least, ends) if constraints else []
+    held = zip(constraints, sites(model, constraints), least)
+    made.held = [_held(on_ground(model, row), site, soft, felt) for row, site, felt in held]
     return made
 
 
@@ -88,11 +92,11 @@ def _moments(I: np.ndarray) -> list[float]:
     return [I[3, 3], *first, I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]]
 
 
-def _held(row: Constraint, site: Site, soft: bool) -> core.Held:
+def _held(row: Constraint, site: Site, soft: bool, least: np.ndarray) -> core.Held:
     made = core.Held()
     made.body, made.classical = site.body, row.classical
     made.R, made.p = _listed(site.frame.R), _listed(site.frame.p)
-    made.K, made.softness = _listed(row.K), _listed(row.softness * soft)
+    made.K, made.softness, made.least = _listed(row.K), _listed(row.softness * soft), _listed(least)
     if row.period is not None:
         made.damping = 2 / row.period
         if row.target is not None:

@@ -135,6 +135,7 @@ void bind_bodies(nb::module_& m) {
         .def_rw("p", &Held::p)
         .def_rw("K", &Held::K)
         .def_rw("softness", &Held::softness)
+        .def_rw("least", &Held::least)
         .def_rw("classical", &Held::classical)
         .def_rw("damping", &Held::damping)
         .def_rw("stiffness", &Held::stiffness)

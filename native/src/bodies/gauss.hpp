@@ -34,8 +34,11 @@ public:
         dynamics.place(arguments, 0, 1);
         std::fill_n(rhs.initial, 3, 0.0);
         put(dynamics.a0(), rhs.initial + 3);
+        given = 0.0;
         for (int i = 0; i < dynamics.tree.bodies(); ++i) set_stage(i);
         set_rows();
+        given = std::max({given, largest_entry(engine.size_g, rhs.g), largest_entry(engine.size_x, rhs.b),
+                          largest_entry(6, rhs.initial)});
         Status status = Status::no_inertia;
         for (const Pivots& pivots : ATTEMPTS) {
             if (status == Status::solved) break;
@@ -51,21 +54,23 @@ public:
 private:
     // How rows are given to joints, from the first way that holds. A row that a joint hardly feels, beside the row's own size (all
     // are accelerations), takes large gains there, which lose digits; left to joints further up, its entry is left to refinement,
-    // which may not converge. Near a singular configuration whatever is above rounding is taken.
+    // which may not converge. Near a singular configuration whatever is well above rounding is taken.
     struct Pivots {
         double smallest, beside;
     };
-    static constexpr Pivots ATTEMPTS[] = {
-        {COMFORTABLE_PIVOT, 1.0},           {1e-4, 1.0}, {1e-3, 1.0}, {1e-8, 1.0}, {RANK_TOLERANCE, 1.0},
-        {RANK_TOLERANCE, Gathering::BESIDE}};
+    static constexpr Pivots ATTEMPTS[] = {{COMFORTABLE_PIVOT, 1.0}, {1e-4, 1.0},           {1e-3, 1.0}, {1e-8, 1.0},
+                                          {RANK_TOLERANCE, 1.0},    {RANK_TOLERANCE, 1e-2}};
 
     Status judged() {
         Residual residual;
         bool refined;
         const Riccati::Status status = engine.solve_and_judge(rhs, point, residual, refined);
         if (status == Riccati::Status::inconsistent && !at_rest()) return Status::inconsistent;
-        return residual.worst() <= ROUNDING ? Status::solved : Status::inaccurate;
+        return residual.worst() <= ROUNDING && resolved() ? Status::solved : Status::inaccurate;
     }
+
+    // Whether the accelerations are of a size that those asked for explain; where rows hold by rounding alone they are larger.
+    bool resolved() const { return largest_entry(engine.size_z, point.z) <= LARGEST * given; }
 
     // The engine compares what a row misses with the row's own terms, of which there are none at rest: whether it is rounding
     // of the largest demand, or of 1.
@@ -76,7 +81,7 @@ private:
             largest = std::max(largest, std::fabs(rhs.g[i])), missed = std::max(missed, std::fabs(left.g[i]));
         return missed <= REST * largest;
     }
-    static constexpr double REST = 1e-13, ROUNDING = 1e-12;  // beside the largest terms
+    static constexpr double REST = 1e-13, ROUNDING = 1e-12, LARGEST = 1e8;  // beside the largest terms
 
     static Riccati sizes(const Tree& tree) {
         std::vector<int> nx(tree.bodies() + 1, 6), nu{0}, ng(nx.size(), 0), parent{-1};
@@ -117,6 +122,7 @@ private:
             for (int j = b.first; j < b.end; ++j)
                 column[j - b.first] = dot(dynamics.dofs()[j].S, IS) + (j == k ? dynamics.tree.armature[k] : 0.0);
             h[u] = dot(d.S, bias) - d.tau;
+            given = std::max(given, std::fabs(h[u] / column[u]));
         }
         set_edge(i, s);
     }
@@ -173,6 +179,7 @@ private:
     TreeDynamics<double> dynamics;
     Riccati engine;
     std::vector<int> first_row;  // of each body: rows met so far
+    double given = 0.0;          // the largest acceleration that forces, velocities, gravity or demands ask for
     Arena memory;
     Vectors rhs, left;
     Unknowns point;

@@ -7,6 +7,7 @@
 // the rows of Z from the frame to the root, D by rows, the inverses of its diagonal.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -35,7 +36,7 @@ public:
     void factor(double* values) const {
         for (int k = 0; k < nv; ++k) store(at(values, inverse(k)), load(at(values, row[k])));
         for (int k = nv - 1; k >= 0; --k) {
-            const vec scale = inverse_root(load(at(values, row[k])), load(at(values, inverse(k))));
+            const vec scale = inverse_root(load(at(values, row[k])), SMALLEST_PIVOT * load(at(values, inverse(k))));
             store(at(values, inverse(k)), scale);
             for (int p = 1; p <= depth[k]; ++p) store(at(values, row[k] + p), scale * load(at(values, row[k] + p)));
             for (int p = 1, i = before[k]; p <= depth[k]; ++p, i = before[i])
@@ -51,7 +52,8 @@ public:
             store(at(values, inverse_D(r)), load(at(values, D(r, r))));
         }
         for (int s = 0; s < m; ++s) {
-            const vec scale = inverse_root(load(at(values, D(s, s))), load(at(values, inverse_D(s))));
+            const vec scale =
+                inverse_root(load(at(values, D(s, s))), DEPENDENT * load(at(values, inverse_D(s))), held[s].least);
             store(at(values, inverse_D(s)), scale);
             for (int r = s + 1; r < m; ++r) store(at(values, D(r, s)), scale * load(at(values, D(r, s))));
             for (int r = s + 1; r < m; ++r) {
@@ -69,11 +71,12 @@ public:
     const int nv, m;
 
 private:
-    static constexpr double SMALLEST_PIVOT = 1e-13;  // of its diagonal entry: rows, or dofs, that depend on each other
+    // Of its diagonal entry: dofs, or rows, that depend on each other.
+    static constexpr double SMALLEST_PIVOT = 1e-13, DEPENDENT = 1e-11;
 
     struct HeldPath {
-        int last, row;  // the dof nearest to the frame, -1: none; where its row of Z stands
-        double softness;
+        int last, row;           // the dof nearest to the frame, -1: none; where its row of Z stands
+        double softness, least;  // least: of its pivot
     };
 
     static double* at(double* values, int i) { return values + std::ptrdiff_t(i) * W; }
@@ -96,8 +99,8 @@ private:
         inverses = count;
         count += nv;
         for (const Held& each : tree.held)
-            for (double softness : each.softness) {
-                held.push_back({last[each.body], count, softness});
+            for (int r = 0; r < each.rows(); ++r) {
+                held.push_back({last[each.body], count, each.softness[r], each.least[r]});
                 count += last[each.body] < 0 ? 0 : depth[last[each.body]] + 1;
             }
         dense = count;
@@ -120,10 +123,10 @@ private:
         return sum;
     }
 
-    static vec inverse_root(vec pivot, vec diagonal) {
+    static vec inverse_root(vec pivot, vec smallest, double least = 0.0) {
         vec found;
         for (int l = 0; l < W; ++l)
-            found[l] = pivot[l] > SMALLEST_PIVOT * diagonal[l] ? 1.0 / std::sqrt(pivot[l])
+            found[l] = pivot[l] > std::max(smallest[l], least) ? 1.0 / std::sqrt(pivot[l])
                                                                : std::numeric_limits<double>::quiet_NaN();
         return found;
     }

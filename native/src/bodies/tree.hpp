@@ -11,6 +11,7 @@ struct Held {
     std::vector<double> R, p;      // the frame on the body: rotation (9), row after row, and origin
     std::vector<double> K;         // rows of 6, angular part first
     std::vector<double> softness;  // of each row; 0: hard
+    std::vector<double> least;     // of each row: what must be left of it in J M^-1 J' to be more than rounding
     bool classical = false;        // the linear part is the classical acceleration of the frame's origin
     double damping = 0.0;          // 2 / T of Baumgarte's stabilisation
     double stiffness = 0.0;        // 1 / T^2, if there is a target

@@ -3,8 +3,11 @@
 import casadi as ca
 import numpy as np
 import pytest
+from random_starts import scattered
 from scoreboard.judge import Judge
+from suite import case
 from support.ocp_problems import integrator_chain
+from trisweep import robot
 from trisweep.ocp import Free, Problem
 
 
@@ -37,6 +40,48 @@ def test_least_time_from_a_poor_guess():
     solution, theirs = solver.solve(guess=guess), ocp.build(backend="ipopt").solve(guess=guess)
     assert solution.status == theirs.status == "solved" and solution.objective <= theirs.objective
     assert Judge(solver, seconds=600)(solution).false == ""
+
+
+@pytest.mark.parametrize("steps", [10, 50, 200])
+def test_least_time_across_a_current(steps):
+    """Zermelo's problem: the heading is in the row of the costate alone, which vanishes at the solution."""
+    ocp = Problem(steps=steps, duration=Free(guess=5.0, lower=0.1, upper=50.0), integrator="rk4")
+    p, heading = ocp.state("p", 2), ocp.control("heading", lower=-np.pi, upper=np.pi)
+    ocp.derivative(p=ca.vertcat(ca.cos(heading) - 0.5 * p[1], ca.sin(heading)))
+    ocp.minimize(ocp.time_step * steps, at="end")
+    ocp.constrain("start", p, equals=[3.66, -1.86], at="start")
+    ocp.constrain("end", p, equals=0, at="end")
+    guess = {"p": np.linspace([3.66, -1.86], [0, 0], steps + 1), "heading": 2.5}
+    solution, theirs = (ocp.build(backend=name).solve(guess) for name in ("native", "ipopt"))
+    assert solution.status == theirs.status == "solved"
+    assert solution.objective == pytest.approx(theirs.objective, rel=1e-7)
+    assert solution.statistics.iterations <= theirs.statistics.iterations + 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_direction_while_infeasible_asks_for_restoration(seed):
+    """Random rates of gas-oil cracking: where the sweep finds no direction the solve ended as "stalled"."""
+    stated = case("gas_oil").build()
+    solver = stated.problem.build()
+    solution = solver.solve(scattered(stated, seed), **stated.parameters)
+    assert solution.status == "solved" and Judge(solver, seconds=600)(solution).false == ""
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
+def test_polynomials_are_finite(size):
+    """What overflows or cancels in our own arithmetic is no fault of the user's terms."""
+    rng = np.random.default_rng(3)
+    ocp = Problem(steps=5, step=1.0)
+    x, u = ocp.state("x", 2), ocp.control("u")
+    a = ocp.parameter("a", 6)
+    ocp.next(x=ca.vertcat(x[0] + a[0] * x[1] ** 2 + a[1] * u, a[2] * x[0] * x[1] + a[3] * u**3))
+    ocp.minimize(a[4] * (x[0] ** 2 - 1) ** 2 + a[5] * x[0] * x[1] + u**2)
+    ocp.constrain("end", x[0] ** 2 * x[1], equals=1, at="end")
+    solver = ocp.build()
+    for _ in range(25):
+        guess = {"x": size * rng.standard_normal((6, 2)), "u": size * rng.standard_normal((5, 1))}
+        solution = solver.solve(guess, a=rng.standard_normal(6))
+        assert solution.status != "not finite" and not solution.fault
 
 
 @pytest.mark.parametrize("limit", [1.0, 1e4, 1e8, 1e9])
@@ -100,6 +145,22 @@ def test_limits_that_stand_against_a_goal_are_named():
     solution = ocp.build().solve()
     assert solution.status == "infeasible" and [each.name for each in solution.opponents] == ["limits of u"]
     assert "goal" in {each.name for each in solution.violations}
+
+
+def test_a_tool_beyond_its_reach_is_infeasible():
+    """An arm of a metre, asked for a point two metres away: more iterations would not help."""
+    arm = robot("ur5")
+    ocp = Problem(steps=15, step=0.1)
+    q, v = ocp.state("q", 6, lower=arm.q_lower, upper=arm.q_upper), ocp.state("v", 6, lower=-3, upper=3)
+    tau = ocp.control("tau", 6, lower=-150, upper=150)
+    ocp.derivative(q=v, v=arm.forward_dynamics(q, v, tau))
+    ocp.minimize(1e-3 * ca.sumsqr(tau) + 1e-2 * ca.sumsqr(v))
+    pose = np.array([0, -1, 1, -1, -1.5, 0])
+    ocp.constrain("start", ca.vertcat(q, v), equals=np.r_[pose, np.zeros(6)], at="start")
+    ocp.constrain("reach", arm.link_pose(q, "tool0")[1], equals=[2, 0, 0], at="end")
+    solution = ocp.build().solve({"q": pose})
+    assert solution.status == "infeasible"
+    assert solution.violations[0].name == "reach"
 
 
 @pytest.mark.parametrize("demand", [{"equals": 0}, {"upper": 0}])

@@ -34,7 +34,8 @@ OPTIONS = {
 
 class Verdict(NamedTuple):
     """false: what speaks against the answer, or nothing. moved: by how much IPOPT changed the objective, as a share of
-    it; None where it did not end. open: how much the tolerance leaves open, likewise.
+    it, or of the tolerance where an optimum is 0; None where it did not end. open: how much the tolerance leaves open,
+    likewise.
     """
 
     false: str = ""
@@ -53,7 +54,8 @@ class Judge:
 
     def __call__(self, solution: Solution) -> Verdict:
         reason = conditions(solution)
-        return Verdict(reason) if reason else self.resolve(solution)
+        soft = len(solution.limit_vectors.soft) > 0  # which IPOPT's program takes for hard ones
+        return Verdict(reason) if reason or soft else self.resolve(solution)
 
     def resolve(self, solution: Solution) -> Verdict:
         """What IPOPT makes of the answer and its multipliers."""
@@ -71,7 +73,7 @@ class Judge:
         if not self.ipopt.stats()["success"]:
             return Verdict()
         here, there = solution.objective, float(found["f"])
-        moved, size, left = abs(here - there), max(abs(here), 1e-300), left_open(solution)
+        moved, size, left = abs(here - there), max(abs(here), TOLERANCE), left_open(solution)
         other = f"IPOPT goes on from objective {here:.9g} to {there:.9g}, {left:.1e} are open" if moved > left else ""
         return Verdict(other, moved / size, left / size)
 

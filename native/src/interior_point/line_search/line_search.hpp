@@ -42,7 +42,7 @@ public:
         watchdog.reset();
         tiny = false;
         taken = {};
-        given_up = 0;
+        given_up = begun_anew = 0;
         restored = RESTORED;
     }
 
@@ -87,6 +87,14 @@ public:
         watchdog.reset();
     }
 
+    // From a point whose rows hold, though the filter, which knows points of less objective that violate them, would not take it:
+    // what it knows of those is forgotten. A few times, lest a solve goes round in circles.
+    bool begin_anew() {
+        if (++begun_anew > MOST_BEGINNINGS) return false;
+        forget();
+        return true;
+    }
+
     // Whether a point with this objective and these rows would be a clear step ahead of the present one.
     bool would_accept(const double* v, double objective, const double* rows) const {
         const double violation = point.violation_of(rows);
@@ -104,6 +112,7 @@ private:
     // Restorations after which that share falls, lest its work is undone for ever; at once where rows contradict each other.
     static constexpr int PATIENCE = 10;
     static constexpr double IMPATIENCE = 0.3;
+    static constexpr int MOST_BEGINNINGS = 3;
 
     // Trial points are compared with this one. Rows that hold within rounding are still off by something, which moves the
     // objective as large multipliers say: here, and at trial points that hold them as well, it is the Lagrangian that is compared.
@@ -222,7 +231,7 @@ private:
     Acceptance acceptance;
     Watchdog watchdog;
     double f_trial = 0.0;
-    int given_up = 0;  // times that no step was found
+    int given_up = 0, begun_anew = 0;  // times that no step was found, and that the filter was forgotten for it
     double restored = RESTORED;
     bool exact = false;  // whether the search compares Lagrangians
     double *trial, *r_trial, *dv_corrected, *dy_corrected, *r_corrected;

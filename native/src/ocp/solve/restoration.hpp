@@ -19,7 +19,8 @@ public:
     }
 
     // Rounds of the elastic problem, each about the end of the last one and tied to it much less, until one of them reaches
-    // a point that serves the outer problem, or does not make the violation any less: then it is least where that began.
+    // a point that serves the outer problem, or one whose rows hold, or does not make the violation any less: then it is least
+    // where that began.
     Status run() {
         const double worst = largest_size(base.size_y, outer.point.r);
         if (worst <= outer.settings.tolerance) return Status::stalled;
@@ -45,7 +46,8 @@ public:
             if (status == Status::restored) return hand_over();
             if (!ended) return status;
             if (status == Status::stalled && !(inner.convergence.error(0.0) <= NEARLY)) return status;
-            if (largest_size(base.size_y, rows) <= outer.settings.acceptable_infeasibility) return Status::stalled;
+            if (largest_size(base.size_y, rows) <= outer.settings.acceptable_infeasibility)
+                return outer.search.begin_anew() ? hand_over() : Status::stalled;
             proximity *= LOOSER;
             inner.point.mu = LATER_MU;
         }

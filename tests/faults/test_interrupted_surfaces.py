@@ -91,24 +91,28 @@ class Alarm(Exception):
 def handle(number, frame):
     raise Alarm
 
-# Signals at many moments of it, by the processor's time that it takes.
+# Signals at many moments of it, by the processor's time.
 signal.signal(signal.SIGVTALRM, handle)
-begin = time.process_time()
-act(0)
-took, raised = time.process_time() - begin, 0
+raised = 0
 for k in range(6):
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, max(took * (k + 0.5) / 6, 1e-4))
-        found = act(0)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        assert found == expected, (k, found)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.01 + 0.013 * k)
+        while True:
+            assert act(0) == expected, k
     except Alarm:
+        raised += 1
+    except Exception as error:  # CasADi's conversions catch whatever is raised in them, and say something else
+        place = error.__traceback__
+        while place.tb_next is not None:
+            place = place.tb_next
+        if "casadi" not in place.tb_frame.f_code.co_filename:
+            raise
         raised += 1
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     assert act(0) == expected, k
 print("signals", flush=True)
-assert raised > 0
+assert raised == 6
 
 under_way, stop = threading.Event(), threading.Event()
 

@@ -24,7 +24,7 @@ LEVELS = {
     "baseline": Level((), "x86-64", 2, 16),
     "avx2": Level(("-mavx2", "-mfma"), "x86-64-v3", 4, 16),
     "avx512": Level(
-        ("-mavx2", "-mfma", "-mavx512f", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512"), "x86-64-v4", 8, 32
+        ("-mavx2", "-mfma", "-mavx512f", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=256"), "x86-64-v4", 8, 32
     ),
 }
 

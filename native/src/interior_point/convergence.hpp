@@ -21,22 +21,14 @@ public:
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
         program.add_transposed_product(point.y, residual);
-        vec duals{}, products{};
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->size; i += W) {
-                const vec dual = load(b->dual + i);
-                store(residual + i, load(residual + i) - b->sign * dual);
-                duals += dual, products = larger(products, magnitude(load(b->gap + i) * dual));
-            }
-        const int bounds = bound_count(program);
-        const double dual_sum = sum(duals), all = dual_sum + sum_of_sizes(program.size_y, point.y);
-        scale_dual = std::max(LARGE, all / std::max(1, program.rows + bounds)) / LARGE;
-        scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
-        dual_infeasibility = largest_size(program.size_v, residual);
-        infeasibility = largest_size(program.size_y, point.r);
-        lost_infeasibility = forgiving && point.within_rounding() ? infeasibility : 0.0;
-        complementarity = largest(products);
-        if (!forgiving) scale_dual = scale_complementarity = 1.0;
+        subtract_duals(program, residual);
+        find_sizes();
+    }
+
+    // The same after a step whose direction solves a linear system: this share of every linear residual is left.
+    void carry(double share) {
+        for (int i = 0; i < program.size_v; i += W) store(residual + i, share * load(residual + i));
+        find_sizes();
     }
 
     // The error (5) of the barrier problem with this mu; 0 is the problem itself.
@@ -54,6 +46,24 @@ public:
 
 private:
     static constexpr double LARGE = 100.0;  // mean size above which multipliers scale the error
+
+    void find_sizes() {
+        vec duals{}, products{};
+        for (const Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->size; i += W) {
+                const vec dual = load(b->dual + i);
+                duals += dual, products = larger(products, magnitude(load(b->gap + i) * dual));
+            }
+        const int bounds = bound_count(program);
+        const double dual_sum = sum(duals), all = dual_sum + sum_of_sizes(program.size_y, point.y);
+        scale_dual = std::max(LARGE, all / std::max(1, program.rows + bounds)) / LARGE;
+        scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
+        dual_infeasibility = largest_size(program.size_v, residual);
+        infeasibility = largest_size(program.size_y, point.r);
+        lost_infeasibility = forgiving && point.within_rounding() ? infeasibility : 0.0;
+        complementarity = largest(products);
+        if (!forgiving) scale_dual = scale_complementarity = 1.0;
+    }
 
     const Iterate& point;
     const Program& program;

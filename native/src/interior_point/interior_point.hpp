@@ -49,7 +49,7 @@ public:
         start();
         if (!point.differentiate()) return Status::not_finite;
         for (;; ++iteration) {
-            convergence.measure();
+            if (!measure()) return Status::not_finite;
             const bool asked_to_end = supervisor.watch(record());
             if (convergence.error(0.0) <= settings.tolerance || supervisor.confirmed())
                 return !program.convex && direction.curves_down() ? Status::not_minimal : Status::solved;
@@ -69,7 +69,7 @@ public:
                     jam.note(search.taken.alpha_primal);
                 }
             }
-            if (!differentiate()) return Status::not_finite;
+            if (!predictor_corrector.carries() && !differentiate()) return Status::not_finite;
         }
     }
 
@@ -145,15 +145,36 @@ private:
             set_barrier(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
     }
 
+    // The error at the point. Where the residuals there are known from the last step alone, and would end the search, from the
+    // functions.
+    bool measure() {
+        if (predictor_corrector.carries()) {
+            convergence.carry(1.0 - predictor_corrector.alpha);
+            if (convergence.error(0.0) > settings.tolerance) return true;
+            if (!renew()) return false;
+        }
+        convergence.measure();
+        return true;
+    }
+
+    // Functions and derivatives where the residuals were carried along.
+    bool renew() {
+        predictor_corrector.carry_no_more();
+        if (!point.evaluate() || !point.differentiate()) return false;
+        point.settle();
+        return true;
+    }
+
     // A step by the rule of convex quadratic programs. Where that gives up, the filter takes over from the same point.
     bool predict_and_correct() {
         if (!predictor_corrector.on) return false;
+        predictor_corrector.may_carry = convergence.forgiving;
         if (predictor_corrector.step(convergence.residual, direction.dv, direction.dy)) {
             search.taken = {'p', 1, predictor_corrector.alpha, predictor_corrector.alpha};
             return true;
         }
         set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
-        point.differentiate();
+        if (renew()) convergence.measure();
         return false;
     }
 

@@ -76,13 +76,19 @@ public:
     virtual void add_transposed_product(const double* y, double* out) const = 0;
     // W <- 0, for multipliers by least squares
     virtual void clear_hessian() = 0;
-    // Take Sigma (size_v) in: comes once after `differentiate`.
-    virtual void add_barrier(const double* sigma) = 0;
+    // Take Sigma (size_v) in, in place of the last one: comes before `factor`.
+    virtual void take_sigma(const double* sigma) = 0;
     // Factor with this delta on the diagonal, and this delta_c where J has lost rank. False where W + Sigma + delta is not
     // positive definite on the null space of J.
     virtual bool factor(double delta, double delta_c) = 0;
     // Where h is the gradient of the Lagrangian, y is a step of its multipliers.
     virtual void direction(const double* h, const double* r, double* dv, double* y) = 0;
+    // The same without what of y may wait: `complete` adds it to the last direction. `same_rows`: r is that of the direction
+    // before.
+    virtual void turn(const double* h, const double* r, bool /* same_rows */, double* dv, double* y) {
+        direction(h, r, dv, y);
+    }
+    virtual void complete(const double* /* dv */, double* /* y */) {}
     // out += (W + Sigma + delta) dv with the last delta, out += J dv, out -= delta_c y: for the residual of a direction.
     virtual void add_hessian_product(const double* dv, double* out) const = 0;
     virtual void add_product(const double* dv, double* out) const = 0;

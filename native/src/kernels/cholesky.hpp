@@ -110,7 +110,7 @@ inline int factor_panel(int rows, int depth, const double* A, double* panel, int
 // diagonal of K. Returns the column whose pivot is not above its threshold, or -1.
 template <bool INVERSE = false>
 inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, const double* threshold) {
-    static_assert(PAD == 4 || PAD == 8);
+    static_assert(PAD == 4);
     const int given = INVERSE ? rows - padded(columns) : rows;
     for (int j = 0; j < columns; j += PAD) {
         if constexpr (INVERSE) {  // the identity's rows from here on have nothing in the panels before

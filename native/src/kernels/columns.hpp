@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "vector.hpp"
+#include "transpose.hpp"
 
 namespace trisweep {
 
@@ -12,16 +12,15 @@ inline void mirror(int size, double* A, int ld) {
     const auto at = [&](int i, int j) { return reinterpret_cast<quad*>(A + i + std::ptrdiff_t(j) * ld); };
     for (int j = 0; j < size; j += 4)
         for (int i = j; i < size; i += 4) {
-            const quad a = *at(i, j), b = *at(i, j + 1), c = *at(i, j + 2), d = *at(i, j + 3);
+            quad a = *at(i, j), b = *at(i, j + 1), c = *at(i, j + 2), d = *at(i, j + 3);
+            const quad below[3] = {b, c, d};
+            turn_block(a, b, c, d);
             if (i > j) {
-                *at(j, i) = quad{a[0], b[0], c[0], d[0]};
-                *at(j, i + 1) = quad{a[1], b[1], c[1], d[1]};
-                *at(j, i + 2) = quad{a[2], b[2], c[2], d[2]};
-                *at(j, i + 3) = quad{a[3], b[3], c[3], d[3]};
+                *at(j, i) = a, *at(j, i + 1) = b, *at(j, i + 2) = c, *at(j, i + 3) = d;
             } else {
-                *at(j, j + 1) = quad{a[1], b[1], b[2], b[3]};
-                *at(j, j + 2) = quad{a[2], b[2], c[2], c[3]};
-                *at(j, j + 3) = quad{a[3], b[3], c[3], d[3]};
+                *at(j, j + 1) = __builtin_shufflevector(b, below[0], 0, 5, 6, 7);
+                *at(j, j + 2) = __builtin_shufflevector(c, below[1], 0, 1, 6, 7);
+                *at(j, j + 3) = __builtin_shufflevector(d, below[2], 0, 1, 2, 7);
             }
         }
 }
@@ -41,12 +40,15 @@ inline void fill_zero(int size, double* to) {
 }
 
 inline double largest_entry(int size, const double* x) {
-    double largest = 0.0;
-    for (int i = 0; i < size; ++i) {
-        const double entry = std::fabs(x[i]);
-        if (entry > largest) largest = entry;
-    }
-    return largest;
+    typedef double loose __attribute__((vector_size(W * sizeof(double)), aligned(sizeof(double)), may_alias));
+    vec found[2] = {};
+    int i = 0;
+    for (; i + 2 * W <= size; i += 2 * W)
+        for (int k = 0; k < 2; ++k)
+            found[k] = larger(magnitude(vec(*reinterpret_cast<const loose*>(x + i + k * W))), found[k]);
+    double most = largest(larger(found[0], found[1]));
+    for (; i < size; ++i) most = std::fabs(x[i]) > most ? std::fabs(x[i]) : most;
+    return most;
 }
 
 }  // namespace trisweep

@@ -4,27 +4,31 @@
 // the kernels read and write the padding, which is zero on entry and stays zero. Column counts are exact.
 #pragma once
 
+#include "processor.hpp"
 #include "vector.hpp"
 
 namespace trisweep {
 
-// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
-template <int MV, int NC, bool TRANSPOSED, int SIGN>
+// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns. Every
+// entry is summed in the same order whatever the WIDTH of a vector, which changes no digit.
+template <int MV, int NC, bool TRANSPOSED, int SIGN, int WIDTH = W>
 [[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
                                                 std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    typedef double V __attribute__((vector_size(WIDTH * sizeof(double)), aligned(W * sizeof(double)), may_alias));
     const std::ptrdiff_t next = TRANSPOSED ? 1 : ldb, down = TRANSPOSED ? ldb : 1;
-    vec acc[NC][MV];
+    const auto at = [](const double* p) { return reinterpret_cast<const V*>(p); };
+    V acc[NC][MV];
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
-        for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
+        for (int i = 0; i < MV; ++i) acc[j][i] = V{};
     for (int k = 0; k < depth; ++k, A += lda, B += down) {
-        vec a[MV];
+        V a[MV];
 #pragma GCC unroll 8
-        for (int i = 0; i < MV; ++i) a[i] = load(A + i * W);
+        for (int i = 0; i < MV; ++i) a[i] = *at(A + i * WIDTH);
 #pragma GCC unroll 8
         for (int j = 0; j < NC; ++j) {
-            const vec b = broadcast(B[j * next]);
+            const V b = B[j * next] - V{};
 #pragma GCC unroll 8
             for (int i = 0; i < MV; ++i) acc[j][i] += a[i] * b;
         }
@@ -33,29 +37,25 @@ template <int MV, int NC, bool TRANSPOSED, int SIGN>
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
         for (int i = 0; i < MV; ++i) {
-            const vec term = SIGN > 0 ? acc[j][i] : -acc[j][i];
-            store(D + j * ldd + i * W, C ? load(C + j * ldc + i * W) + term : term);
+            const V term = SIGN > 0 ? acc[j][i] : -acc[j][i];
+            *reinterpret_cast<V*>(D + j * ldd + i * WIDTH) = C ? *at(C + j * ldc + i * WIDTH) + term : term;
         }
-}
-
-// The same as a function of its own: where registers are many, compilers keep the tile in them only if nothing is around it.
-template <int MV, int NC, bool TRANSPOSED, int SIGN>
-[[gnu::noinline]] inline void product_tile_apart(int depth, const double* A, std::ptrdiff_t lda, const double* B,
-                                                 std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
-    product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A, lda, B, ldb, C, ldc, D, ldd);
 }
 
 template <int NC, bool TRANSPOSED, int SIGN>
 inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
                             const double* C, int ldc, double* D, int ldd) {
     int i = first, left = (rows - first) / W;
-    const auto tile = [&]<int MV>() {
-        constexpr auto compute =
-            W == 8 ? product_tile_apart<MV, NC, TRANSPOSED, SIGN> : product_tile<MV, NC, TRANSPOSED, SIGN>;
-        compute(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
-        i += MV * W;
-        left -= MV;
+    const auto tile = [&]<int MV, int WIDTH = W>() {
+        product_tile<MV, NC, TRANSPOSED, SIGN, WIDTH>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
+        i += MV * WIDTH;
+        left -= MV * WIDTH / W;
     };
+    if constexpr (WIDEST > W)
+        if (WIDE_UNITS) {
+            while (left >= 2 * TILE_ROWS) tile.template operator()<TILE_ROWS, WIDEST>();
+            while (left >= 2) tile.template operator()<1, WIDEST>();
+        }
     while (left > TILE_ROWS + 1 || left == TILE_ROWS) tile.template operator()<TILE_ROWS>();
     while (left >= 2) tile.template operator()<2>();
     if (left == 1) tile.template operator()<1>();
@@ -74,8 +74,6 @@ inline void product(int rows, int columns, int depth, const double* A, int lda, 
     };
     int j = 0;
     while (j + TILE_COLUMNS <= columns) j = block.template operator()<TILE_COLUMNS>(j);
-    if constexpr (TILE_COLUMNS > 4)
-        if (columns - j >= 4) j = block.template operator()<4>(j);
     if (j < columns) with_count<3>(columns - j, [&]<int NC>() { block.template operator()<NC>(j); });
 }
 

@@ -5,10 +5,10 @@
 
 namespace trisweep {
 
-// W: doubles in a vector. A register tile is TILE_ROWS vectors by TILE_COLUMNS columns of a product.
-#if defined(__AVX512F__)
-inline constexpr int W = 8, TILE_ROWS = 3, TILE_COLUMNS = 8;
-#elif defined(__AVX2__)
+// W: doubles in a vector. A register tile is TILE_ROWS vectors by TILE_COLUMNS columns of a product. Where vectors may be wider,
+// products of large matrices take the WIDEST, if the processor's units are as wide (`processor.hpp`): elsewhere they would gain
+// nothing, and small matrices fill them badly.
+#if defined(__AVX2__)
 inline constexpr int W = 4, TILE_ROWS = 3, TILE_COLUMNS = 4;
 #elif defined(__aarch64__)
 inline constexpr int W = 2, TILE_ROWS = 4, TILE_COLUMNS = 4;
@@ -16,8 +16,14 @@ inline constexpr int W = 2, TILE_ROWS = 4, TILE_COLUMNS = 4;
 inline constexpr int W = 2, TILE_ROWS = 2, TILE_COLUMNS = 4;
 #endif
 
+#if defined(__AVX512F__)
+inline constexpr int WIDEST = 8;
+#else
+inline constexpr int WIDEST = W;
+#endif
+
 // Every block of rows starts at a multiple of PAD and is filled up with zeros to the next one.
-inline constexpr int PAD = W < 4 ? 4 : W;
+inline constexpr int PAD = 4;
 inline constexpr std::size_t ALIGNMENT = 64;
 
 constexpr int padded(int size) { return (size + PAD - 1) / PAD * PAD; }
@@ -33,15 +39,9 @@ typedef double loose_quad __attribute__((vector_size(32), aligned(sizeof(double)
 
 // A vector's entries summed to four, or to two and two zeros.
 inline quad folded(vec v) {
-    if constexpr (W == 8) {
-        quad halves[2];
-        __builtin_memcpy(halves, &v, sizeof v);
-        return halves[0] + halves[1];
-    } else {
-        quad one{};
-        __builtin_memcpy(&one, &v, sizeof v);
-        return one;
-    }
+    quad one{};
+    __builtin_memcpy(&one, &v, sizeof v);
+    return one;
 }
 
 // The sums of the entries of four vectors.

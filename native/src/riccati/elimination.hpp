@@ -52,6 +52,8 @@ public:
     double* p;          // (padded(nx))        out of reduce
     double* gx;         // (most_passed)       out of reduce
     double* left_over;  // (most_rows)  out of reduce: right-hand sides of the rows no variable is left in
+    double* ZT;         // (n, nu): Z and, below it, K'^-1, for the controls u2; zeros up to padded(nu) columns
+    double* y_u;        // (nu) of the last reduce: K^-1 h
 
     void lay_out(Arena& arena, int controls, int states, int row_room) {
         nu = controls, nx = states, most_rows = row_room;
@@ -60,7 +62,7 @@ public:
         const int most_rank = std::min(nu, most_rows), most_pivots = std::min(nu + nx, most_rows);
         P = arena.matrix(n - up, n - up);
         p = arena.vector(nx);
-        ZT = arena.matrix(n, nu);
+        ZT = arena.matrix(n, up);
         y_u = arena.vector(nu);
         rest = arena.indices(nu);
         if (!most_rows) return;
@@ -329,10 +331,9 @@ private:
         for (int i = 0; i < rows; ++i) multipliers[order[i]] = eta[i];
     }
 
-    double* ZT;                  // (n, nu): Z and, below it, K'^-1, for the controls u2
     double *L, *U, *Y, *H1;      // of the drawing
     double* scale;               // of the rows left on x
-    double *w, *h1, *y_u;        // of the last reduce: u1 = -(Y y + w), h at u1, K^-1 h
+    double *w, *h1;              // of the last reduce: u1 = -(Y y + w), h at u1
     int *order, *pivots, *rest;  // of the rows; of u1 and u2 in u
 };
 

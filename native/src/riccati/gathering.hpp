@@ -28,11 +28,12 @@ public:
         int hessian_ld = s.n;
         const int columns = s.up + s.nx;
         if (s.penalties) {
-            product_nt<true, 1>(s.n, columns, s.penalties, s.CS, s.n, s.C, s.n, s.H, s.n, bench.H, e.ld);
+            add_penalties(s, bench);
             hessian = bench.H;
             hessian_ld = e.ld;
         }
-        for (int i = 0; i < s.nu; ++i) bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld]);
+        for (int i = 0; i < s.nu; ++i)
+            bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld] + (s.diagonal ? s.diagonal[i] : 0.0));
         e.rows = s.ng;
         for (int i = 0; i < s.ng; ++i) {
             copy(s.n, s.G + i * s.n, bench.G + i * s.n);
@@ -61,9 +62,20 @@ public:
         }
         if (hessian == s.H)
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
+        if (s.diagonal) {
+            for (int i = 0; i < s.nu; ++i) bench.H[i + i * e.ld] += s.diagonal[i];
+            for (int i = s.up; i < columns; ++i) bench.H[i + i * e.ld] += s.diagonal[i];
+        }
         for (int i = 0; i < s.nu; ++i)
             bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
     }
+
+    // H + C S C' on the bench.
+    static void add_penalties(const RiccatiStage& s, const Workbench& bench) {
+        product_nt<true, 1>(s.n, s.up + s.nx, s.penalties, s.CS, s.n, s.C, s.n, s.H, s.n, bench.H, s.sweep.ld);
+    }
+
+    double* scratch;  // room for a stage's n by the states of a child
 
 private:
     // P = L L' with L in `root_of_P`, zeros above its diagonal. False where P is not positive definite.
@@ -96,7 +108,7 @@ private:
     }
 
     double *root_of_P, *threshold;  // of `square_root`
-    double *scratch, *terms;
+    double* terms;
 };
 
 }  // namespace trisweep

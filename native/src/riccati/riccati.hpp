@@ -13,6 +13,7 @@
 
 #include "gathering.hpp"
 #include "residual.hpp"
+#include "small_stages.hpp"
 
 namespace trisweep {
 
@@ -49,6 +50,9 @@ public:
         }
         arena.build([this](Arena& a) { lay_out(a); });
         streamed = arena.bytes() > STREAMED_BYTES;
+        for (Stage& s : stages)
+            if (s.first_child >= 0 && stages[s.first_child].sibling < 0 && s.ng == 0)
+                s.small = SmallSweep::find(s.nu, s.nx, stages[s.first_child].nx);
     }
 
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
@@ -62,32 +66,38 @@ public:
     void solve(const Vectors& rhs, const Unknowns& out) {
         begin_solve(rhs);
         end_solve(rhs, out);
+        find_costates(out);
     }
 
     // The same in two parts: the first goes back to the root's children, and takes nothing of the root's, nor of the edges
-    // from it.
-    void begin_solve(const Vectors& rhs) {
+    // from it. `again`: b is that of the last solve after the same factorization.
+    void begin_solve(const Vectors& rhs, bool again = false) {
         for (int k = int(stages.size()) - 1; k > 0; --k) {
             if (streamed) {
                 stages[k].sweep.prefetch_cost(), prefetch_edge(k);
                 stages[k - 1].sweep.prefetch_gains();
             }
-            reduce(stages[k], rhs);
+            reduce(stages[k], rhs, again);
         }
     }
 
-    void end_solve(const Vectors& rhs, const Unknowns& out) {
-        reduce(stages[0], rhs);
+    // All but the costates.
+    void end_solve(const Vectors& rhs, const Unknowns& out, bool again = false) {
+        reduce(stages[0], rhs, again);
         solve_root(rhs, out);
         for (std::size_t k = 0; k < stages.size(); ++k) {
             Stage& s = stages[k];
-            const double* z = out.z + s.at_z;
+            double* z = out.z + s.at_z;
             if (streamed && k + 2 < stages.size()) {
-                stages[k + 1].sweep.prefetch_cost(), stages[k + 1].sweep.prefetch_gains();
+                stages[k + 1].sweep.prefetch_gains();
                 prefetch_edge(k + 2);
             }
-            costate(s, z + s.up, out.lambda + s.at_x);
-            s.sweep.expand(bench, out.z + s.at_z, s.eta_x, multipliers);
+            if (is_small(s)) {
+                const Stage& child = stages[s.first_child];
+                s.small->expand(s, child, rhs.b + child.at_x, bench.along, z, out.z + child.at_z + child.up);
+                continue;
+            }
+            s.sweep.expand(bench, z, s.eta_x, multipliers);
             hand_multipliers(s, out.eta);
             for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
                 const Stage& child = stages[c];
@@ -95,6 +105,19 @@ public:
                 copy(padded(child.nx), rhs.b + child.at_x, x);
                 transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
             }
+        }
+    }
+
+    // lambda = P x + p + Gx' eta_x of the last solve.
+    void find_costates(const Unknowns& out) {
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            const Stage& s = stages[k];
+            if (streamed && k + 1 < stages.size()) stages[k + 1].sweep.prefetch_cost();
+            const int xp = padded(s.nx);
+            double* lambda = out.lambda + s.at_x;
+            copy(xp, s.sweep.p, lambda);
+            multiply_add(xp, s.nx, s.sweep.P, xp, out.z + s.at_z + s.up, lambda);
+            multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
         }
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
     }
@@ -185,7 +208,7 @@ private:
             s.sweep.lay_out(a, s.nu, s.nx, rows);
             s.H = a.matrix(s.n, s.n);
             s.G = a.matrix(s.n, s.ng);
-            if (s.parent >= 0) s.E = a.matrix(stages[s.parent].n, s.nx);
+            if (s.parent >= 0) s.E = a.matrix(stages[s.parent].n, padded(s.nx));
             s.eta_x = a.vector(s.sweep.most_passed);
             most_u = std::max(most_u, s.up);
             most_n = std::max(most_n, s.n);
@@ -207,6 +230,7 @@ private:
         gradient = a.vector(most_x);
         judge.lay_out(a, most_n, most_x, most_rows);
         root_left_over = a.vector(stages[0].sweep.most_passed);
+        Pb = a.vector(size_x);
         correction = {a.vector(size_z), a.vector(size_x), a.vector(size_g)};
         remainder = {a.vector(size_z), a.vector(size_x), a.vector(size_g), a.vector(stages[0].nx)};
     }
@@ -221,8 +245,7 @@ private:
                 prefetch_edge(k);
                 prefetch(std::ptrdiff_t(stages[k - 1].n) * stages[k - 1].n, stages[k - 1].H);
             }
-            gathering.gather(stages, stages[k], bench);
-            if (!stages[k].sweep.eliminate(bench, smallest_pivot)) return k;
+            if (!eliminate(stages[k], smallest_pivot)) return k;
         }
         if (!free_root) return -1;
         const Elimination& top = stages[0].sweep;
@@ -244,6 +267,24 @@ private:
         return root.eliminate(bench, RANK_TOLERANCE) ? -1 : 0;
     }
 
+    // Whether a stage goes by the functions of its sizes: rows that its child passed on are not theirs.
+    static bool is_small(const Stage& s) { return s.small && s.sweep.rows == 0; }
+
+    bool eliminate(Stage& s, double smallest_pivot) {
+        s.sweep.rows = s.ng;
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
+        if (!is_small(s)) {
+            gathering.gather(stages, s, bench);
+            return s.sweep.eliminate(bench, smallest_pivot);
+        }
+        s.sweep.rank = s.sweep.passed = 0;
+        s.sweep.declined = false;
+        if (s.penalties) Gathering::add_penalties(s, bench);
+        const bool given = !s.penalties;
+        return s.small->factor(s, stages[s.first_child], given ? s.H : bench.H, given ? s.n : s.sweep.ld, bench,
+                               gathering.scratch);
+    }
+
     bool loses_declined_rows() const {
         bool declined = false, lost = free_root ? lost_rows(root) : stages[0].sweep.passed > 0;
         for (const Stage& s : stages) declined |= s.sweep.declined, lost |= lost_rows(s.sweep);
@@ -253,15 +294,23 @@ private:
     static bool lost_rows(const Elimination& e) { return e.rows > e.rank + e.passed; }
 
     // What the stage's vectors become once its children are eliminated, and it from them.
-    void reduce(Stage& s, const Vectors& rhs) {
+    void reduce(Stage& s, const Vectors& rhs, bool again) {
+        if (is_small(s)) {
+            Stage& child = stages[s.first_child];
+            return s.small->reduce(s, child, rhs.h + s.at_z, rhs.b + child.at_x, Pb + child.at_x, gradient, again);
+        }
         copy(s.n, rhs.h + s.at_z, gathered_h);
         std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
             const Stage& child = stages[c];
             const int xp = padded(child.nx);
             const double* b = rhs.b + child.at_x;
-            copy(xp, child.sweep.p, gradient);
-            multiply_add(xp, child.nx, child.sweep.P, xp, b, gradient);
+            double* ahead = Pb + child.at_x;
+            if (!again) {
+                fill_zero(xp, ahead);
+                multiply_add(xp, child.nx, child.sweep.P, xp, b, ahead);
+            }
+            for (int i = 0; i < xp; i += W) store(gradient + i, load(child.sweep.p + i) + load(ahead + i));
             multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
             double* g = gathered_g + child.at_rows;
             std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
@@ -296,19 +345,12 @@ private:
         }
     }
 
-    // lambda = P x + p + Gx' eta_x
-    void costate(const Stage& s, const double* x, double* lambda) {
-        const int xp = padded(s.nx);
-        copy(xp, s.sweep.p, lambda);
-        multiply_add(xp, s.nx, s.sweep.P, xp, x, lambda);
-        multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
-    }
-
     Arena arena;
     bool streamed = false;
     Elimination root;
     Workbench bench;
     ResidualMeasure judge;
+    double* Pb;  // of every edge, of the last solve
     double *gathered_h, *gathered_g, *multipliers, *gradient, *root_left_over;
     Unknowns correction;
     Vectors remainder;  // the residual of the last judged solution

@@ -22,18 +22,22 @@ struct Unknowns {
     double* eta;
 };
 
+struct SmallSweep;
+
 struct RiccatiStage {
     int nx, nu, ng, parent;
     int up, n;             // where x starts in z; padded length of z
     int at_z, at_x, at_g;  // offsets of this stage's slices in Vectors and Unknowns
     int first_child = -1, sibling = -1;
-    int at_rows;        // where this stage's passed rows start among the parent's rows
-    double *H, *E, *G;  // (n, n) full; (n of the parent, nx); (n, ng)
-    int penalties = 0;  // columns of C and C S, (n, penalties): what is swept is H + C S C'
+    int at_rows;                       // where this stage's passed rows start among the parent's rows
+    double *H, *E, *G;                 // (n, n) full; (n of the parent, nx); (n, ng)
+    const double* diagonal = nullptr;  // (n) what the sweep adds to the diagonal of H
+    int penalties = 0;                 // columns of C and C S, (n, penalties): what is swept is H + C S C'
     const double* C = nullptr;
     double* CS = nullptr;
     Elimination sweep;
-    double* eta_x;  // multipliers of the rows this stage passes to its parent
+    const SmallSweep* small = nullptr;  // its part of the sweep over vectors, where there is one for its sizes
+    double* eta_x;                      // multipliers of the rows this stage passes to its parent
 };
 
 }  // namespace trisweep

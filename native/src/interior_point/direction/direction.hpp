@@ -37,7 +37,7 @@ public:
     bool factor() {
         set_curvature(program, sigma);
         Stopwatch watch(point.times.linear);
-        program.add_barrier(sigma);
+        program.take_sigma(sigma);
         if (!regularization.factor(program)) return false;
         ++point.times.factorizations;
         return true;
@@ -90,7 +90,7 @@ public:
     // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
     bool curves_down() {
         set_curvature(program, sigma);
-        program.add_barrier(sigma);
+        program.take_sigma(sigma);
         return !program.factor(0.0, 0.0) &&
                !program.factor(std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma)), 0.0);
     }
@@ -105,7 +105,7 @@ public:
         std::copy_n(program.gradient(), program.size_v, h);
         subtract_duals(program, h);
         std::fill_n(sigma, program.size_v, 1.0);
-        program.add_barrier(sigma);
+        program.take_sigma(sigma);
         if (!program.factor(0.0, 0.0)) return true;
         program.direction(h, no_rows, dv, point.y);
         if (!all_finite(program.size_y, point.y) || largest_size(program.size_y, point.y) > LARGEST_ESTIMATE)

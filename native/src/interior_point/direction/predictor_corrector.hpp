@@ -10,8 +10,9 @@
 //                 (Gondzio 1996, "Multiple centrality corrections in a primal-dual method for linear programming", Sec. 3)
 //
 // No product is aimed below the least mu of a solve: what is small near a solution is then small in the linear system too.
-// Variables and multipliers go the same length, so that every linear residual falls by it. No search: where steps stay short the
-// rule gives up, and the loop goes on with its filter.
+// Variables and multipliers go the same length, so that every linear residual falls by it: as long as directions are precise,
+// residuals are carried along and no function is called. No search: where steps stay short the rule gives up, and the loop goes
+// on with its filter.
 #pragma once
 
 #include <algorithm>
@@ -35,29 +36,36 @@ public:
     }
 
     bool on = false;
-    double alpha = 0.0;  // length of the last step
+    double alpha = 0.0;     // length of the last step
+    bool may_carry = true;  // whether residuals may be carried along
 
     void start() {
         on = program.convex;
+        carried = false, trusted = true;
         short_steps = steps = 0;
         refinement.reset();
     }
 
-    // A step from the point, whose derivatives are known, along (dv, dy), which are left there. `residual`: of `Convergence`.
-    // False where there is none: it is then off for the rest of the solve.
+    // A step from the point along (dv, dy), which are left there. `residual`: of `Convergence`. False where there is none: it is
+    // then off for the rest of the solve.
     bool step(const double* residual, double* dv, double* dy) {
-        on = ++steps <= MOST_STEPS && factor() && predict(residual, dv, dy);
+        on = ++steps <= MOST_STEPS && factor(residual) && predict(dv, dy);
         if (!on) return false;
-        look_ahead(dv);
         if (bound_count(program) > 0) {
             correct(residual, dv, dy);
             if (leads_nowhere(residual)) centralize(residual, dv, dy);
             for (int i = 0; i < MOST_AGAIN && correct_again(residual, dv, dy); ++i) {
             }
         }
-        on = take(dv, dy);
+        refinement.complete(program, dv, dy);
+        on = take(residual, dv, dy);
         return on;
     }
+
+    // Whether f, r and the gradient of the Lagrangian after the last step are known from it, and no function was called. Once
+    // they were looked at they are no longer trusted.
+    bool carries() const { return on && carried; }
+    void carry_no_more() { carried = trusted = false; }
 
 private:
     static constexpr double BOUNDARY = 0.995;              // share of the way to a bound, at least
@@ -72,19 +80,31 @@ private:
     static constexpr int MOST_AGAIN = 2;
     static constexpr double LONG = 0.9, LONGER = 0.1, WORTH = 0.01, LEAST_PRODUCT = 0.1, MOST_PRODUCT = 10.0;
 
-    bool factor() {
+    // Sigma, and h of the predictor.
+    bool factor(const double* residual) {
+        for (int i = 0; i < program.size_v; i += W) {
+            vec curvature{}, push{};
+            for (const Bounds* b : bounds()) {
+                const vec dual = load(b->dual + i);
+                curvature += dual * load(b->inverse + i), push += b->sign * dual;
+            }
+            store(sigma + i, curvature);
+            store(h + i, load(residual + i) + push);
+        }
         Stopwatch watch(point.times.linear);
-        set_curvature(program, sigma);
-        program.add_barrier(sigma);
+        program.take_sigma(sigma);
         ++point.times.factorizations;
         return program.factor(0.0, 0.0);
     }
 
-    bool predict(const double* residual, double* dv, double* dy) {
-        point.mu = mean_complementarity(program);
-        aim(residual, [](int, int) { return vec{}; });
-        Stopwatch watch(point.times.linear);
-        return refinement.direction(program, h, point.r, dv, dy);
+    bool predict(double* dv, double* dy) {
+        if (!carried) point.mu = mean_complementarity(program);
+        {
+            Stopwatch watch(point.times.linear);
+            if (!refinement.lead(program, h, point.r, dv, dy)) return false;
+        }
+        look_ahead<false>(dv);
+        return true;
     }
 
     void correct(const double* residual, double* dv, double* dy) {
@@ -127,10 +147,15 @@ private:
             const vec drawn = product < least ? least - product : product > most ? most - product : vec{};
             return load(target[k] + i) + load(b.there + i) * larger(drawn, -most - vec{});
         });
+        {
+            Stopwatch watch(point.times.linear);
+            refinement.complete(program, dv, dy);
+        }
         turn(dv_again, dy_again);
         if (largest_step() < before + WORTH) {
+            refinement.leave();
             for (int k = 0; k < 2; ++k) copy(program.size_v, kept[k], target[k]);
-            look_ahead(dv);
+            look_ahead<true>(dv);
             return false;
         }
         copy(program.size_v, dv_again, dv);
@@ -138,31 +163,70 @@ private:
         return true;
     }
 
-    bool take(const double* dv, const double* dy) {
+    bool take(const double* residual, const double* dv, const double* dy) {
         alpha = largest_step();
         if (alpha < SHORT && ++short_steps >= MOST_SHORT) return false;
-        for (int i = 0; i < program.size_v; i += W) store(point.v + i, load(point.v + i) + alpha * load(dv + i));
-        for (int i = 0; i < program.size_y; i += W) store(point.y + i, load(point.y + i) + alpha * load(dy + i));
-        for (Bounds* b : bounds())
-            for (int i = 0; i < b->size; i += W) store(b->dual + i, load(b->dual + i) + alpha * load(b->step + i));
-        if (!point.evaluate()) return false;
-        point.settle();
-        point.mu = mean_complementarity(program);
+        carried = may_carry && trusted && refinement.precise();
+        const double moved = gained(residual, dv, dy);
+        if (!std::isfinite(moved)) return false;
+        move(dv, dy);
+        if (!carried) {
+            if (!point.evaluate()) return false;
+            point.settle();
+            return true;
+        }
+        point.f += moved;
+        for (int i = 0; i < program.size_y; i += W) store(point.r + i, (1.0 - alpha) * load(point.r + i));
+        point.violation = point.violation_of(point.r);
         return true;
+    }
+
+    // What the objective becomes more by the step, from the linear system alone: with J dv = -r its slope along dv is that of the
+    // Lagrangian with r'y and the bounds' multipliers, its curvature -h'dv - dv'Sigma dv + r'dy.
+    double gained(const double* residual, const double* dv, const double* dy) const {
+        vec slopes{}, curvature{}, of_rows{}, bent_rows{};
+        for (int i = 0; i < program.size_v; i += W) {
+            const vec d = load(dv + i);
+            vec along = load(residual + i);
+            for (const Bounds* b : bounds()) along += b->sign * load(b->dual + i);
+            slopes += along * d;
+            curvature -= (load(h + i) + load(sigma + i) * d) * d;
+        }
+        for (int i = 0; i < program.size_y; i += W) {
+            of_rows += load(point.r + i) * load(point.y + i);
+            bent_rows += load(point.r + i) * load(dy + i);
+        }
+        return alpha * (sum(slopes) + sum(of_rows) + 0.5 * alpha * (sum(curvature) + sum(bent_rows)));
+    }
+
+    // The step itself, of everything that is no value of a function.
+    void move(const double* dv, const double* dy) {
+        vec products{};
+        for (int i = 0; i < program.size_v; i += W) {
+            store(point.v + i, load(point.v + i) + alpha * load(dv + i));
+            for (Bounds* b : bounds()) {
+                const vec gap = b->gaps(point.v, i), dual = load(b->dual + i) + alpha * load(b->step + i);
+                store(b->dual + i, dual), store(b->gap + i, gap), store(b->inverse + i, load(b->there + i) / gap);
+                products += gap * dual;
+            }
+        }
+        for (int i = 0; i < program.size_y; i += W) store(point.y + i, load(point.y + i) + alpha * load(dy + i));
+        point.mu = sum(products) / std::max(1, bound_count(program));
     }
 
     // The targets from here on, of_entry(k, i) from entry i on of bounds k, and h that goes with them: the gradient of the
     // Lagrangian with target / gap as the bounds' multipliers.
     template <class Target>
     void aim(const double* residual, const Target& of_entry) {
-        for (int k = 0; k < 2; ++k) {
-            const Bounds& b = *bounds()[k];
-            const double* from = k == 0 ? residual : h;
-            for (int i = 0; i < b.size; i += W) {
+        for (int i = 0; i < program.size_v; i += W) {
+            vec slope = load(residual + i);
+            for (int k = 0; k < 2; ++k) {
+                const Bounds& b = *bounds()[k];
                 const vec aimed_at = of_entry(k, i);
                 store(target[k] + i, aimed_at);
-                store(h + i, load(from + i) + b.sign * (load(b.dual + i) - aimed_at * load(b.inverse + i)));
+                slope += b.sign * (load(b.dual + i) - aimed_at * load(b.inverse + i));
             }
+            store(h + i, slope);
         }
     }
 
@@ -170,26 +234,29 @@ private:
     void turn(double* dv, double* dy) {
         {
             Stopwatch watch(point.times.linear);
-            refinement.direction_again(program, h, point.r, dv, dy);
+            refinement.turn(program, h, point.r, dv, dy);
         }
-        look_ahead(dv);
+        look_ahead<true>(dv);
     }
 
-    // Steps of the bounds' multipliers towards the targets; how far they and dv may go, and what the products of gap and
-    // multiplier then are.
+    // Steps of the bounds' multipliers towards the targets, or towards zero where there are none; how far they and dv may go, and
+    // what the products of gap and multiplier then are.
+    template <bool AIMED>
     void look_ahead(const double* dv) {
         vec rate{}, linear{}, square{};
-        for (int k = 0; k < 2; ++k) {
-            Bounds& b = *bounds()[k];
-            for (int i = 0; i < b.size; i += W) {
+        for (int i = 0; i < program.size_v; i += W)
+            for (int k = 0; k < 2; ++k) {
+                Bounds& b = *bounds()[k];
                 const vec dual = load(b.dual + i), closer = b.sign * load(dv + i), inverse = load(b.inverse + i);
-                const vec step = inverse * (load(target[k] + i) - dual * closer) - dual;
+                const vec aimed_at = AIMED ? load(target[k] + i) : vec{};
+                const vec step = inverse * (aimed_at - dual * closer) - dual;
                 store(b.step + i, step);
-                rate = larger(rate, larger(-closer * inverse, -step / (dual + (1.0 - load(b.there + i)))));
+                const vec there = load(b.there + i);
+                const vec lost = AIMED ? -step / (dual + (1.0 - there)) : there * (1.0 + closer * inverse);
+                rate = larger(rate, larger(-closer * inverse, lost));
                 linear += load(b.gap + i) * step + closer * dual;
                 square += closer * step;
             }
-        }
         fastest = largest(rate), slope = sum(linear), bend = sum(square);
     }
 
@@ -211,6 +278,7 @@ private:
     Arena arena;
     Refinement refinement;
     int steps = 0, short_steps = 0;
+    bool carried = false, trusted = true;
     double centre = 0.0;                            // sigma mu
     double fastest = 0.0, slope = 0.0, bend = 0.0;  // of `look_ahead`: the share of a gap or multiplier that is lost
                                                     // first, and the sum of products along the step

@@ -38,6 +38,36 @@ public:
         return left <= SINGULAR;
     }
 
+    // The same but for what of y may wait until `complete`.
+    bool lead(Program& program, const double* h, const double* r, double* dv, double* y) {
+        waits = unwatched > 0;
+        if (!waits) return direction(program, h, r, dv, y);
+        --unwatched;
+        program.turn(h, r, false, dv, y);
+        return true;
+    }
+
+    // Another one of the same factorization and the same rows, likewise; refined if the first one had to be.
+    void turn(Program& program, const double* h, const double* r, double* dv, double* y) {
+        waits = ratio <= ENOUGH;
+        if (waits)
+            program.turn(h, r, true, dv, y);
+        else
+            direction_again(program, h, r, dv, y);
+    }
+
+    // The last direction becomes a whole one.
+    void complete(Program& program, const double* dv, double* y) {
+        if (waits) program.complete(dv, y);
+        waits = false;
+    }
+
+    // The last direction is not wanted.
+    void leave() { waits = false; }
+
+    // Whether a full step along a direction leaves nothing of a linear residual but rounding.
+    bool precise() const { return ratio <= PRECISE; }
+
     // Another one of the same factorization, refined if the first one had to be.
     void direction_again(Program& program, const double* h, const double* r, double* dv, double* y) {
         program.direction(h, r, dv, y);
@@ -46,6 +76,7 @@ public:
 
 private:
     static constexpr double ENOUGH = 1e-8, COMFORTABLE = 1e-10, SINGULAR = 0.1;  // residuals, relative as in `refine`
+    static constexpr double PRECISE = 1e-12;
     static constexpr int STEPS = 8, UNWATCHED = 3;
 
     struct Pair {
@@ -109,6 +140,7 @@ private:
     Arena arena;
     int size_v = 0, size_y = 0, unwatched = 0;
     double ratio = 0.0;
+    bool waits = false;  // the last direction is not whole
     Pair residual;
     std::array<Pair, STEPS> p, q;
 };

@@ -113,9 +113,9 @@ public:
 
     void clear_hessian() override { base.clear_hessian(); }
 
-    void add_barrier(const double* sigma) override {
+    void take_sigma(const double* sigma) override {
         for (int i = 0; i < base.size_v; ++i) base_sigma[i] = sigma[i] + zeta * scale[i] * scale[i];
-        base.add_barrier(base_sigma);
+        base.take_sigma(base_sigma);
         for (int i = 0; i < base.size_y; ++i) {
             sigma_p[i] = real_row[i] ? sigma[at_p() + i] : 1.0;
             sigma_n[i] = real_row[i] ? sigma[at_n() + i] : 1.0;

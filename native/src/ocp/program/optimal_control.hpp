@@ -94,7 +94,6 @@ public:
     // Leaves gradient and J at z as `differentiate` would, and no Hessian.
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
         changed = false;
-        applied = 0.0;
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
@@ -118,7 +117,6 @@ public:
     bool differentiate(const double* v, const double* y) override {
         double* weights = multipliers;
         std::copy_n(y, size_y, weights);
-        applied = 0.0;
         const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
@@ -166,16 +164,14 @@ public:
 
     void clear_hessian() override {
         excess.clear_hessian();
-        applied = 0.0;
         horizon.forget_hessian();
         for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
     }
 
-    void add_barrier(const double* sigma) override {
+    void take_sigma(const double* sigma) override {
         std::copy_n(sigma + at_slack(), horizon.size_c, sigma_s);
         excess.add_barrier(sigma + at_over());
-        for (Riccati::Stage& s : riccati.stages)
-            for (int i = 0; i < s.n; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += sigma[s.at_z + i];
+        copy(riccati.size_z, sigma, sigma_z);
     }
 
     bool factor(double delta, double delta_c) override {
@@ -192,20 +188,36 @@ public:
     void direction(const double* h, const double* r, double* dv, double* y) override {
         begin_direction(h, r);
         end_direction(h, r, dv, y);
+        complete(dv, y);
+    }
+
+    void turn(const double* h, const double* r, bool same_rows, double* dv, double* y) override {
+        begin_direction(h, r, same_rows);
+        end_direction(h, r, dv, y, same_rows);
+    }
+
+    // The costates.
+    void complete(const double* dv, double* y) override {
+        if (softness > 0.0) return;
+        riccati.find_costates({const_cast<double*>(dv), y, nullptr});
+        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
     }
 
     // The same in two parts: the first is what does not depend on h of the root's z, on its rows and on those of the edges from
-    // it, which may be other ones in the second.
-    void begin_direction(const double* h, const double* r) {
+    // it, which may be other ones in the second. What `complete` finds is left out.
+    void begin_direction(const double* h, const double* r, bool same_rows = false) {
         if (softness > 0.0) return;
         const double* h_s = slack_slopes(h);
-        for (std::size_t k = 1; k < riccati.stages.size(); ++k) reduce_slacks(int(k), h, r, h_s);
-        std::copy_n(r, at_nu(), right);
-        for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
-        riccati.begin_solve({reduced_h, right, right + at_eta(), nullptr});
+        if (horizon.size_c == 0) copy(riccati.size_z, h, reduced_h);
+        for (std::size_t k = 1; horizon.size_c && k < riccati.stages.size(); ++k) reduce_slacks(int(k), h, r, h_s);
+        if (!same_rows) {
+            std::copy_n(r, at_nu(), right);
+            for (int i = 0; i < riccati.size_x; ++i) right[i] /= horizon.dynamics_scale[i];
+        }
+        riccati.begin_solve({reduced_h, right, right + at_eta(), nullptr}, same_rows);
     }
 
-    void end_direction(const double* h, const double* r, double* dv, double* y) {
+    void end_direction(const double* h, const double* r, double* dv, double* y, bool same_rows = false) {
         if (softness > 0.0) return direction_soft(h, r, uniform, dv, y);
         const double *r_c = r + at_nu(), *h_s = excess.slopes(h + at_slack());
         reduce_slacks(0, h, r, h_s);
@@ -214,8 +226,7 @@ public:
         for (int c = root.first_child; c >= 0; c = riccati.stages[c].sibling)
             for (int i = riccati.stages[c].at_x; i < riccati.stages[c].at_x + riccati.stages[c].nx; ++i)
                 right[i] = r[i] / horizon.dynamics_scale[i];
-        riccati.end_solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()});
-        for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
+        riccati.end_solve({reduced_h, right, right + at_eta(), nullptr}, {dv, y, y + at_eta()}, same_rows);
         double *ds = dv + at_slack(), *nu = y + at_nu();
         std::copy_n(r_c, horizon.size_c, ds);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -232,6 +243,7 @@ public:
             const Riccati::Stage& s = riccati.stages[k];
             symmetric_multiply_add(s.n, s.H, s.n, dv + s.at_z, out + s.at_z);
         }
+        for (int i = 0; i < riccati.size_z; i += W) store(out + i, load(out + i) + load(diagonal + i) * load(dv + i));
         const double* of_slack = excess.slack_S(S);
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += of_slack[i] * dv[at_slack() + i];
         excess.add_hessian_product(dv + at_over(), out + at_over());
@@ -294,9 +306,19 @@ private:
             s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
             s.CS = a.matrix(s.n, s.penalties);
         }
+        for (double** vector : {&sigma_z, &diagonal, &real}) *vector = a.vector(riccati.size_z);
+        if (real) mark_variables();
         along = a.vector(most_rows);
         soft.lay_out(a);
         uniform = a.vector(size_y);
+    }
+
+    void mark_variables() {
+        for (Riccati::Stage& s : riccati.stages) {
+            std::fill_n(real + s.at_z, s.nu, 1.0);
+            std::fill_n(real + s.at_z + s.up, s.nx, 1.0);
+            s.diagonal = diagonal + s.at_z;
+        }
     }
 
     void leave_out_fixed(double* along_v) const {
@@ -313,25 +335,19 @@ private:
         }
     }
 
-    // Bring the diagonal of H at u and x from the delta it has to another one.
+    // What the sweep adds to the diagonal of H, and of the slacks.
     void shift_diagonal(double delta) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
         excess.soften(lower.there + at_over(), delta, S);
-        if (delta == applied) return;
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            for (int i = 0; i < s.nu; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
-            for (int i = s.up; i < s.up + s.nx; ++i) s.H[i + std::ptrdiff_t(i) * s.n] += delta - applied;
-        }
-        applied = delta;
+        for (int i = 0; i < riccati.size_z; i += W) store(diagonal + i, load(real + i) * (load(sigma_z + i) + delta));
     }
 
     SoftSystem soft;
     std::vector<int> fixed;  // places in v
     Arena arena;
     double softness = 0.0;  // delta_c of the last factorization
-    double applied = 0.0;   // the delta that is on the diagonal of H now
     double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *uniform;
+    double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
 };
 
 }  // namespace trisweep

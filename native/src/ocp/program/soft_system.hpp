@@ -89,7 +89,8 @@ private:
         const auto from = [&](int i) { return i < s.nu ? i : s.up + i - s.nu; };
         for (int j = 0; j < s.nu + s.nx; ++j)
             for (int i = j; i < s.nu + s.nx; ++i)
-                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] = s.H[from(i) + std::ptrdiff_t(from(j)) * s.n];
+                t.H[place(i) + std::ptrdiff_t(place(j)) * t.n] =
+                    s.H[from(i) + std::ptrdiff_t(from(j)) * s.n] + (i == j ? s.diagonal[from(i)] : 0.0);
         int control = s.nu;
         const auto disturb = [&](double* row, double price) {
             row[control] = 1.0;

@@ -88,7 +88,7 @@ public:
         std::copy_n(program.gradient(), program.size_v, slope);
         add_barrier_gradient(program, point.mu, slope, h);
         set_curvature(program, sigma);
-        program.add_barrier(sigma);
+        program.take_sigma(sigma);
         ready = regularization.factor(program);
         if (ready) program.begin_direction(h, point.r);
         return ready;
@@ -104,6 +104,7 @@ public:
         std::copy_n(point.r, program.size_y, rows);
         program.move_root(root, h, rows);
         program.end_direction(h, rows, dv, dy);
+        program.complete(dv, dy);
         for (int i : fixed) dv[i] = root[i];
         if (!all_finite(program.size_v, dv) || !all_finite(program.size_y, dy)) return false;
         take_step();

@@ -55,6 +55,7 @@ void Solver::set_quadratic(int k, const QuadraticData& data) {
         for (int i = 0; i < nz; ++i)
             here.H[along(s, i) + std::ptrdiff_t(along(s, j)) * s.n] = data.H.entries[std::size_t(i) * nz + j];
     }
+    horizon.constants_changed();
     QuadraticStages& constants = *horizon.quadratic();
     place("G", data.G, s.ng, s, here.G);
     place("C", data.C, horizon.inequality_count[k], s, here.C);

@@ -32,8 +32,16 @@ public:
         if (constant && !blocks.empty()) constant = find_constants();
         if (!constant) return false;
         place_constants();
+        if (!blocks.empty()) constants_changed();
+        if (!judged_convex) is_convex = constants->convex();
+        judged_convex = true;
+        return is_convex;
+    }
+
+    // Whoever has written to the constants says so.
+    void constants_changed() {
         forget_hessian();
-        return constants->convex();
+        judged_convex = false;
     }
 
     // From here on parameters may change without a new solve.
@@ -45,13 +53,13 @@ public:
         if (!constant) return call_derivatives(z, m);
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k)
-            constants->place_hessian(k, objective_scale, placed_scale == objective_scale, riccati.stages[k].H);
+        for (std::size_t k = 0; placed_scale != objective_scale && k < riccati.stages.size(); ++k)
+            constants->place_hessian(k, objective_scale, riccati.stages[k].H);
         placed_scale = objective_scale;
         return true;
     }
 
-    // Whoever has written more than the diagonal of a stage's H says so.
+    // Whoever has written to a stage's H says so.
     void forget_hessian() { placed_scale = NAN; }
 
     // Make the present place of every state on a manifold the origin of its coordinates.
@@ -116,9 +124,10 @@ private:
 
     Arena arena;
     std::unique_ptr<QuadraticStages> constants;
-    double placed_scale = NAN;  // of the objective, as it is in the sweep's H
-    bool constant = false;      // the constants stand for the functions in this solve
-    double *origin, *no_rows;   // zeros
+    double placed_scale = NAN;                      // of the objective, as it is in the sweep's H
+    bool constant = false;                          // the constants stand for the functions in this solve
+    bool judged_convex = false, is_convex = false;  // of the constants
+    double *origin, *no_rows;                       // zeros
 };
 
 }  // namespace trisweep

@@ -103,9 +103,7 @@ public:
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
             const auto terms = [&](const double* row) {
-                double size = 0.0;
-                for (int t = 0; t < s.n; ++t) size += std::fabs(row[t] * z[s.at_z + t]);
-                return size;
+                return sum_over(s.n, [&](int t) { return magnitude(load(row + t) * load(z + s.at_z + t)); });
             };
             for (int i = 0; i < s.ng; ++i) sum += terms(s.G + i * s.n);
             for (int i = 0; i < inequality_count[k]; ++i) sum += terms(C(int(k)) + i * s.n);

@@ -55,15 +55,10 @@ public:
         return slope;
     }
 
-    // scale * H, its lower triangle, into H of stage k of the sweep, which has zeros above it: all of it, or where only the
-    // diagonal has been touched since, that.
-    void place_hessian(std::size_t k, double scale, bool diagonal, double* to) const {
+    // scale * H, its lower triangle, into H of stage k of the sweep, which has zeros above it.
+    void place_hessian(std::size_t k, double scale, double* to) const {
         const Riccati::Stage& s = riccati.stages[k];
         const double* H = stages[k].H;
-        if (diagonal) {
-            for (int i = 0; i < s.n; ++i) to[i + std::ptrdiff_t(i) * s.n] = scale * H[i + std::ptrdiff_t(i) * s.n];
-            return;
-        }
         for (int j = 0; j < s.n; ++j)
             for (int i = 0; i < s.n; ++i)
                 to[i + std::ptrdiff_t(j) * s.n] = i < j ? 0.0 : scale * H[i + std::ptrdiff_t(j) * s.n];

@@ -23,6 +23,7 @@ public:
         std::fill_n(dv, program.size_v, 0.0);
         regularization = {};
         refinement.reset();
+        exact = false;
     }
 
     // Gradient of the barrier's objective, and h: of its Lagrangian with the present multipliers, so that dy is their step.
@@ -91,8 +92,16 @@ public:
     bool curves_down() {
         set_curvature(program, sigma);
         program.take_sigma(sigma);
-        return !program.factor(0.0, 0.0) &&
-               !program.factor(std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma)), 0.0);
+        exact = program.factor(0.0, 0.0);
+        return !exact && !program.factor(std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma)), 0.0);
+    }
+
+    // The direction from there, by the factors of that look. False where they are not those of the system itself.
+    bool solve_there(const double* residual) {
+        if (!exact) return false;
+        linearize(residual, point.mu);
+        solve();
+        return all_finite(program.size_v, dv) && all_finite(program.size_y, dy);
     }
 
     // Multipliers of the constraints by least squares at v (Wächter and Biegler 2006, eq. 36), zero where they come out large.
@@ -126,8 +135,9 @@ private:
     Regularization regularization;
     Refinement refinement;
     double *h, *barrier_gradient, *sigma;
-    double* no_rows;  // zeros
-    double* left;     // of the rows
+    double* no_rows;     // zeros
+    double* left;        // of the rows
+    bool exact = false;  // whether `curves_down` factored the system itself
 };
 
 }  // namespace trisweep

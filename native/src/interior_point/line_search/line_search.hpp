@@ -73,6 +73,16 @@ public:
         return backtrack(0.5 * watchdog.alpha, tau, false);
     }
 
+    // From a solution, the whole step where that leaves less than half of the rows' violation.
+    bool correct_rows() {
+        const double tau = std::max(settings.boundary_fraction, 1.0 - point.mu);
+        if (largest_primal_step(program, direction.dv, tau) < 1.0 || !try_step(1.0, direction.dv) ||
+            !(point.violation_of(r_trial) < 0.5 * point.violation))
+            return false;
+        take(1.0, direction.dv, direction.dy, tau);
+        return true;
+    }
+
     // Whether the watchdog has taken steps on trial.
     bool on_trial() const { return watchdog.on; }
 

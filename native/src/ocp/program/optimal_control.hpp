@@ -97,11 +97,18 @@ public:
         std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
+        unscaled_f = values.objective;
         if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
         leave_out_fixed(horizon.gradient);
         changed = horizon.reduce_scales(largest, matters);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return true;
+    }
+
+    // f and r where `scale` looked, with slacks and excess of zero.
+    void scaled_values(double& f, double* r) const {
+        f = horizon.objective_scale * unscaled_f;
+        for (int i = 0; i < size_y; ++i) r[i] = horizon.row_scale[i] * right[i];
     }
 
     bool evaluate(const double* v, double& f, double* r) override {
@@ -345,7 +352,8 @@ private:
     SoftSystem soft;
     std::vector<int> fixed;  // places in v
     Arena arena;
-    double softness = 0.0;  // delta_c of the last factorization
+    double softness = 0.0;    // delta_c of the last factorization
+    double unscaled_f = 0.0;  // where `scale` looked
     double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
 };

@@ -183,6 +183,7 @@ const Result& Solver::end() {
         result.verdict.relative.stationarity = INFINITY;
     } else {
         const auto asked_at = Stopwatch::clock::now();
+        if (result.status == Status::solved) correct_rows();
         ask_judge();
         quickest_end = std::min(quickest_end, Stopwatch::clock::now() - asked_at);
     }

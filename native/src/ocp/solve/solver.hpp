@@ -127,18 +127,27 @@ private:
     // Of constants without functions, which the judge cannot ask.
     bool judged_by_caller() const { return horizon.blocks.empty(); }
 
+    // Of a solution of the scaled problem whose rows are off by more of their summands than the judge would have: it is cheaper to
+    // correct them at once than to be refused.
+    void correct_rows() {
+        const Iterate& point = interior_point.point;
+        if (!program.convex && !horizon.rows_hold(point.v, point.r, tolerance)) interior_point.correct_rows();
+    }
+
     // From a solution of the scaled problem that is none of the statement: until the judge agrees. Where that does not come
     // about, the point is no worse for it, but nothing is proven of the problem.
     Status go_on() {
         scaled_anew = asks_judge = true;
         asked = 0;
+        const Conditions& off = result.verdict.relative;  // what is beyond its limits is moved
+        refused_at = std::max(off.bounds, off.inequalities) > SLACK * tolerance ? -1 : interior_point.iteration;
         interior_point.settings.tolerance =
             std::max(LEAST_TOLERANCE, interior_point.settings.tolerance *
                                           rescaling.run(interior_point.point, result, SLACK * tolerance));
         interior_point.convergence.forgiving = false;
         Status status = interior_point.point.evaluate() ? interior_point.run() : Status::not_finite;
         asks_judge = false;
-        ask_judge();
+        if (!agreed) ask_judge();
         // The curvature was looked at where the scaled problem was solved: so close to its bounds little can be said of it.
         if (status == Status::solved || status == Status::not_minimal || holds()) return Status::solved;
         const bool cut =
@@ -147,9 +156,9 @@ private:
     }
 
     bool confirmed() override {
-        if (!asks_judge) return false;
+        if (!asks_judge || interior_point.iteration == refused_at) return false;
         ask_judge();
-        return result.verdict.relative.worst() <= (++asked <= PATIENCE ? CLEARLY : 1.0) * tolerance;
+        return agreed = result.verdict.relative.worst() <= (++asked <= PATIENCE ? CLEARLY : 1.0) * tolerance;
     }
 
     // That is asked of restoration elsewhere: here, whether to ask no longer.
@@ -209,6 +218,7 @@ private:
         Record record = seen;
         record.objective /= horizon.objective_scale;
         result.records.push_back(record);
+        agreed = false;
         return watcher->watch(record);
     }
 
@@ -265,8 +275,10 @@ private:
     Stopwatch::clock::duration quickest_start = Stopwatch::clock::duration::max(), quickest_end = quickest_start;
     Stopwatch::clock::duration usual_step = Stopwatch::clock::duration::zero();  // of a cycle, with its functions
     Stopwatch::clock::time_point began;                                          // the solve that runs
-    int losses = 0;  // steps of a cycle, one after the other, that came to nothing
-    int asked = 0;   // the judge, since it was last said that a solution is none
+    int losses = 0;       // steps of a cycle, one after the other, that came to nothing
+    int asked = 0;        // the judge, since it was last said that a solution is none
+    int refused_at = -1;  // the iteration at which that was
+    bool agreed = false;  // the judge, with the point as it is
 };
 
 }  // namespace trisweep

@@ -95,7 +95,9 @@ public:
         }
         tolerance = settings.tolerance;
         scale_bounds();
-        if (!set_slacks(point, push, narrow)) return false;
+        const bool known = !scaled && narrow == 0.0;
+        if (known) program.scaled_values(point.f, point.r);
+        if (!set_slacks(point, push, narrow, known)) return false;
         if (settings.warm_start) {
             const double smallest = settings.smallest_barrier();
             point.mu = std::clamp(take_multipliers(point), smallest, std::max(smallest, settings.initial_barrier));
@@ -158,11 +160,12 @@ private:
         program.set_bounds(scaled_low, scaled_high);
     }
 
-    bool set_slacks(Iterate& point, double push, double narrow) {
+    // `known`: f and r, with slacks of zero.
+    bool set_slacks(Iterate& point, double push, double narrow, bool known) {
         const int count = program.horizon.size_c;
         double *slack = point.v + program.at_slack(), *r_c = point.r + program.at_nu();
         std::fill_n(slack, program.size_v - program.at_slack(), 0.0);
-        if (!program.evaluate(point.v, point.f, point.r)) return false;
+        if (!known && !program.evaluate(point.v, point.f, point.r)) return false;
         std::copy_n(r_c, count, slack);
         push_inside(program, push, program.at_slack(), point.v, narrow);
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];

@@ -98,6 +98,33 @@ public:
         }
     }
 
+    // Whether dynamics and equalities r at z are zero to within `allowed` of what is added up in them.
+    bool rows_hold(const double* z, const double* r, double allowed) const {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const auto holds = [&](const double* row, double scale, double x, double rest) {
+                vec sum{}, size{};
+                for (int t = 0; t < s.n; t += W) {
+                    const vec term = load(row + t) * load(z + s.at_z + t);
+                    sum += term, size += magnitude(term);
+                }
+                const double summands =
+                    trisweep::sum(size) + std::fabs(x) + std::fabs(rest / scale - (trisweep::sum(sum) - x));
+                return std::fabs(rest) <= allowed * scale * summands;
+            };
+            for (int i = 0; i < s.ng; ++i)
+                if (!holds(s.G + i * s.n, 1.0, 0.0, r[riccati.size_x + s.at_g + i])) return false;
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i)
+                    if (!holds(child.E + i * s.n, dynamics_scale[child.at_x + i], z[child.at_z + child.up + i],
+                               r[child.at_x + i]))
+                        return false;
+            }
+        }
+        return true;
+    }
+
     // `sum` and the sizes of all terms of J z.
     double row_terms(const double* z, double sum) const {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {

@@ -19,6 +19,7 @@ from .residual import Point, Sums
 NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
 ROUNDED = 1e-5  # share of the cost below which its slopes are rounding
 NO_COST = 1e-12  # the least scale of a cost that has slopes
+AT_REST = 1e-12  # values, and terms beside them, that are zero but for rounding
 
 
 class Sampled(NamedTuple):
@@ -80,10 +81,17 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     if costless:
         return TermSizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
     steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
-    flat = float((curvature * (SMALL * natural) ** 2).max(initial=0.0))
+    resting = np.maximum(natural, largest) < AT_REST
+    flat = float((curvature * (SMALL * np.where(resting, _nearest_limit(limits), natural)) ** 2).max(initial=0.0))
     least = max(SMALL * steepest, ROUNDED * size, flat)
     of_slopes = np.maximum(size_slope + bent, least / reach)
     return TermSizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)
+
+
+def _nearest_limit(limits: LimitVectors) -> np.ndarray:
+    """Along z: the nearer limit other than zero, at most 1."""
+    both = np.abs(np.stack([limits.z_lower, limits.z_upper]))
+    return np.where(both > 0, both, 1.0).min(axis=0, initial=1.0)
 
 
 def _reaches(

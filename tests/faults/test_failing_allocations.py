@@ -63,7 +63,7 @@ def act():
     return solution.x, solution.point.y, solution.gains
 """,
     "many": """
-solver, goals = stated(), np.linspace(0.1, 1, 6)[:, None]
+solver, goals = stated(), np.linspace(0, 1, 6)[:, None]
 def act():
     solver.backend.renew()
     solutions = solver.solve_many(goal=goals, start={"x": [0.0, 0.0]}, threads=3, progress=False)
@@ -117,7 +117,7 @@ def test_memory_that_is_refused_once(preloaded, surface):
 THREADS = """
 give_threads = preloaded.give_threads
 give_threads.argtypes = [ctypes.c_long]
-solver, goals = stated(), np.linspace(0.1, 1, 12)[:, None]
+solver, goals = stated(), np.linspace(0, 1, 12)[:, None]
 
 def act(threads):
     solver.backend.renew()

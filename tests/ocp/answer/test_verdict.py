@@ -109,6 +109,39 @@ def test_both_judges_see_a_limit_that_is_passed_by_a_tenth():
         assert judge(point, solution.limit_vectors).relative.bounds == pytest.approx(1 / 29, rel=1e-3)
 
 
+def resting(cost=1.0, most=3.0):
+    """A motion that best stays at zero, within limits."""
+    ocp = Problem(steps=20, step=0.1)
+    x, u, goal = ocp.state("x", 2), ocp.control("u", lower=-most, upper=most), ocp.parameter("goal")
+    ocp.derivative(x=ca.vertcat(x[1], u - ca.sin(x[0])))
+    ocp.minimize(cost * (u**2 + ca.sumsqr(x - goal)))
+    ocp.start("x")
+    ocp.constrain("slow", x[1], upper=2.0 * most, soft=10.0 * cost)
+    return ocp.build()
+
+
+@pytest.mark.parametrize("cost", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("most", [1e-3, 3.0, 1e5])
+def test_a_motion_that_stays_at_zero_is_solved(cost, most):
+    """No term has a size there, and multipliers of 1e-18 were measured against 1e-16."""
+    solver = resting(cost, most)
+    solution = solver.solve(goal=0.0, start={"x": [0, 0]})
+    assert solution.status == "solved"
+    assert np.abs(solution.u).max() <= 1e-8 * most
+    assert solver.plain_conditions.measure(solution.point, solution.limit_vectors).relative.worst <= 3e-8
+
+
+def test_near_zero_is_not_at_rest():
+    """A goal of 1e-5 moves everything by as little, and that counts; a control beside its best is refused."""
+    solver = resting()
+    far, near = (solver.solve(goal=goal, start={"x": [0, 0]}) for goal in (1e-3, 1e-5))
+    assert far.status == near.status == "solved"
+    assert near.u / 1e-5 == pytest.approx(far.u / 1e-3, abs=1e-4)
+    near.point.z[0] *= 1 + 1e-4
+    for judge in (solver.backend.judge, solver.plain_conditions.measure):
+        assert judge(near.point, near.limit_vectors).relative.worst > 1e-6
+
+
 def test_what_has_outgrown_all_numbers_excuses_nothing():
     """A first state whose terms overflow: no error is small beside infinity."""
     ocp = Problem(steps=8, step=0.25)

@@ -18,7 +18,7 @@
 //     a row     SMALL |g'| Z, Z at least NOTICED of the largest of all and of 1: functions have terms inside that are not
 //               seen here, but rounded
 //     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H (SMALL N)^2, and of
-//               ROUNDED |f|
+//               ROUNDED |f|. Where a variable and all beside it rest at zero, N says nothing: its limits do, or 1
 //     a slope   that / Z
 //     a limit   Z, of a row |g'| Z + |g - g' z|: it may be loosened by the tolerance everywhere
 // Rows and limits are compared with more than their own terms, and L, only where an error of that size moves the cost by no more
@@ -103,6 +103,7 @@ public:
 private:
     static constexpr double ROUNDED = 1e-5;   // of |f|: the tolerance of that is rounding
     static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
+    static constexpr double AT_REST = 1e-12;  // values, and terms beside them, that are zero but for rounding
 
     bool is_soft(std::size_t i) const { return i < structure.price.size() && structure.price[i] < INFINITY; }
 
@@ -139,10 +140,20 @@ private:
         for (std::size_t i = 0; i < slope.size(); ++i) slope_size[i] += bent[i];
         least_cost = std::max(SMALL * steepest, ROUNDED * cost_size);
         for (std::size_t i = 0; i < slope.size(); ++i) {
-            const double size = SMALL * natural[std::size_t(structure.variables[i])];
+            const double size = SMALL * natural_size(i);
             raise(least_cost, curvature[i] * size * size);
         }
         cost = costless ? 1.0 : std::max(std::min(cost_terms, cost_size), least_cost);
+    }
+
+    // N of an entry of z; where that is rounding, as at a motion that stays at zero, its nearer limit, at most 1.
+    double natural_size(std::size_t i) const {
+        const std::size_t variable = std::size_t(structure.variables[i]);
+        if (std::max(natural[variable], largest[variable]) >= AT_REST) return natural[variable];
+        double size = 1.0;
+        for (double limit : {z_low[i], z_high[i]})
+            if (limit != 0.0) size = std::min(size, std::fabs(limit));
+        return size;
     }
 
     // What an error of a row is compared with: its terms, or, where that is more and the cost does not mind, SMALL of their

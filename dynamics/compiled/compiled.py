@@ -133,7 +133,7 @@ class Compiled:
             a, forces = self.model.forward_dynamics(q, v, tau, held, external=dict(zip(links, pushes)))
         except ModelError as refusal:
             raise ModelError(f"compiled forward_dynamics: state {state}: {refusal}") from None
-        return [a, *forces]
+        return [np.asarray(a), *(np.asarray(force) for force in forces)]
 
     def forward_dynamics_slopes(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Sequence[Constraint] = (), out: Any = None

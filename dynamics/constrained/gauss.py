@@ -55,19 +55,21 @@ class GaussSolver:
         from ..nodes.recursion import arguments, tree
 
         self.pushed = pushed
-        state = [ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
+        q, v, tau = (ca.SX.sym(name, size) for name, size in (("q", model.nq), ("v", model.nv), ("tau", model.nv)))
         pushes: dict[int, Array] = {body: ca.SX.sym("push", 6) for body in pushed}
         external = [pushes.get(body) for body in range(model.size)] if pushes else None
         with no_fork():
-            given = arguments(ForwardProblem(model, *state, constraints, external))
-            self.arguments = compile_function(ca.Function("arguments", [*state, *pushes.values()], [given]))
+            given = arguments(ForwardProblem(model, q, v, tau, constraints, external))
+            self.arguments = compile_function(ca.Function("arguments", [q, v, tau, *pushes.values()], [given]))
         self.core = core.Gauss(tree(model, constraints, soft=False))
 
     def solve(self, problem: ForwardProblem) -> tuple[str, np.ndarray]:
         """The status, and (a, forces)."""
         external = problem.external or ()
         given = (problem.q, problem.v, problem.tau, *(external[body] for body in self.pushed))
-        status, y = self.core.solve(self.arguments(*(np.ravel(part) for part in given)))
+        at_state = self.arguments(*(np.ravel(np.asarray(part)) for part in given))
+        assert isinstance(at_state, np.ndarray)  # the code has one output
+        status, y = self.core.solve(at_state)
         return status, y
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NodeError
 from ..late import fetched_late
-from .derivatives import Derivatives, Recursion
+from .derivatives import Beside, Derivatives, Recursion
 from .expansion import Expansion, expand, expand_to_compile, solved
 from .node import ImplicitNode, implicit, keep, nodes_of, steplike
 from .quadratic import lower_hessian
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .checker import Check, check
 
 __all__ = [
+    "Beside",
     "Check",
     "Derivatives",
     "Expansion",

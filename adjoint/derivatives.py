@@ -19,14 +19,33 @@ from .symbols import index, symbols
 
 
 @dataclass(frozen=True)
+class Beside:
+    """Terms of a residual, linear in its unknowns, that a recursion leaves to the compiler: `matrix` is what it needs
+    of them to solve, in its own order, `slopes` their derivatives by the inputs (but the joint forces), and `curvature`
+    the lower triangle of their second derivatives by those and the unknowns, summed with the symbols `weights`.
+    """
+
+    matrix: ca.SX
+    slopes: ca.SX
+    curvature: ca.SX
+    weights: ca.SX
+
+    def moved(self, move: Callable[[ca.SX], ca.SX]) -> Beside:
+        """The same with symbols replaced."""
+        return Beside(move(self.matrix), move(self.slopes), move(self.curvature), self.weights)
+
+
+@dataclass(frozen=True)
 class Recursion:
     """Something outside of CasADi that solves a node and differentiates its residual on numbers: `tables()` say what to
-    compute, `arguments` (a column) what it is given; `inputs` are the w in which the residual is differentiated.
+    compute, `arguments` (a column) what it is given; `inputs` are the w in which the residual is differentiated, and
+    `beside()` has the terms that are compiled all the same.
     """
 
     tables: Callable[[], Any]
     arguments: ca.SX
     inputs: ca.SX
+    beside: Callable[[], Beside] | None = None
 
 
 class Derivatives:

@@ -6,12 +6,13 @@ another node than at its start.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import casadi as ca
 
 from ..cached import cached_property
-from .derivatives import Derivatives, Recursion
+from .derivatives import Beside, Derivatives, Recursion
 from .node import ImplicitNode, implicit, nodes_of, steplike
 
 
@@ -49,7 +50,11 @@ class Relocated(Derivatives):
         base = self._base.recursion
         if base is None:
             return None
-        return Recursion(base.tables, self._move(base.arguments), self._move(base.inputs))
+        beside = None if base.beside is None else partial(self._moved_beside, base.beside)
+        return Recursion(base.tables, self._move(base.arguments), self._move(base.inputs), beside)
+
+    def _moved_beside(self, beside: Callable[[], Beside]) -> Beside:
+        return beside().moved(self._move)
 
     def _move(self, expression: ca.SX) -> ca.SX:
         return ca.substitute([expression], self._old, self._new)[0]

@@ -13,18 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from typing import TypeAlias
 
 import casadi as ca
 
-from ...adjoint import Derivatives, Recursion, implicit, lower_hessian
+from ...adjoint import Beside, Derivatives, Recursion, implicit, lower_hessian
 from ...cached import cached_property
 from ..algebra.arrays import Array, is_symbolic, rows
-from ..constraints.loops import couplings
+from ..constraints.ground import closes_loop
+from ..constraints.loops import couplings, on_bodies
 from ..forward_problem import Answer, ForwardProblem, Method
 from ..free.inverse_mass import inverse_mass
-from ..free.rnea import body_accelerations, newton_euler
+from ..free.rnea import body_accelerations, felt_by_joints, newton_euler
 from ..free.tree_motion import TreeMotion, tree_motion_along
 from ..joints.tangent import increment, nudged
 
@@ -36,12 +38,16 @@ def forward_node(problem: ForwardProblem, ways: Sequence[Way]) -> list[ca.SX]:
     """Accelerations (nv, 1) and each constraint's forces, unknowns of a node; of the ways to solve for them the
     cheapest is taken.
     """
+    order = sorted(range(len(problem.constraints)), key=lambda i: closes_loop(problem.model, problem.constraints[i]))
+    if order != sorted(order):  # the core has loops last
+        a, *forces = forward_node(replace(problem, constraints=[problem.constraints[i] for i in order]), ways)
+        return [a, *(forces[order.index(i)] for i in range(len(order)))]
     parts = [ca.SX.sym("a", problem.model.nv)]
     parts += [ca.SX.sym(f"force on {constraint.link}", constraint.size) for constraint in problem.constraints]
     y = ca.vertcat(*parts)
     choices = [way(y, problem) for way in ways]
     known = choices[0] if len(choices) == 1 else ForwardDerivatives(y, problem, Cheapest(choices))
-    if len(choices) == 1:
+    if len(choices) == 1 and known.recursion is None:
         known.solution  # noqa: B018  a method that cannot take these constraints says so here
     name, g = f"forward dynamics of '{problem.model.name}'", residual(problem, y, problem.move, known.soft)
     sources = ca.vertcat(problem.q, problem.v, problem.tau, known.others)
@@ -138,14 +144,42 @@ class ForwardDerivatives(Derivatives):
     @cached_property
     def recursion(self) -> Recursion | None:
         """By the core, where it knows the constraints; the inputs are (d, v, tau)."""
-        from .recursion import arguments, has_tables, tree
+        from .recursion import has_tables
+
+        if self.problem.external is not None or not has_tables(self.problem.model, self.problem.constraints):
+            return None
+        return self._recursion(None)
+
+    def _recursion(self, beside: Callable[[], Beside] | None) -> Recursion:
+        from .recursion import arguments, tree
 
         problem, soft = self.problem, self.soft
-        if problem.external is not None or not has_tables(problem.model, problem.constraints):
-            return None
         d = increment(problem.model, self.q0, ca.SX(problem.q))
         inputs = ca.vertcat(d, problem.v, problem.tau)
-        return Recursion(lambda: tree(problem.model, problem.constraints, soft), ca.SX(arguments(problem)), inputs)
+        tables = partial(tree, problem.model, problem.constraints, soft)
+        return Recursion(tables, ca.SX(arguments(problem)), inputs, beside)
+
+    def _loops_beside(self) -> Beside:
+        """What the loops add to g: -J' forces, and k - J a below; by CasADi, for the joints of loops are few."""
+        from .recursion import loop_dofs
+
+        problem, own, y = self.problem, self.own, self.unknowns
+        model, (a, *forces) = problem.model, split(problem, y)
+        move = tree_motion_along(model, nudged(model, own["q"], self.d), own["v"])
+        first = sum(not closes_loop(model, row) for row in problem.constraints)
+        loops, forces = problem.constraints[first:], forces[first:]
+        held = couplings(model, loops, own["v"], move)
+        pushes = on_bodies([ca.SX.zeros(6, 1)] * model.size, held, forces)
+        accelerations = body_accelerations(model, move, a)
+        lacking = [ca.SX(row.residual(accelerations)) for row in held]
+        ground = sum(row.size for row in problem.constraints[:first])
+        g = ca.vertcat(-felt_by_joints(model, move, pushes), ca.SX(ground, 1), *lacking)
+        w, mu = ca.vertcat(self.d, own["v"]), ca.SX.sym("mu", y.numel())
+        J = [-ca.jacobian(row, a)[:, loop_dofs(model, loop)] for row, loop in zip(lacking, loops)]
+        at_rest = ca.substitute(ca.vertcat(*lacking), a, ca.SX.zeros(a.shape))
+        matrix = ca.vertcat(*(ca.vec(ca.densify(rows_of.T)) for rows_of in J), at_rest)
+        curvature = lower_hessian(g, mu, ca.vertcat(w, y))
+        return Beside(self._here(matrix), self._here(ca.jacobian(g, w)), self._here(curvature), mu)
 
     @cached_property
     def _residual(self) -> ca.SX:

@@ -25,9 +25,11 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from ...adjoint import Recursion
 from ...cached import cached_property
 from ..algebra.arrays import symmetric
 from ..algebra.ldl import Factor
+from ..constraints.ground import closes_loop
 from ..constraints.loops import constraint_jacobian
 from ..forward_problem import Answer, ForwardProblem
 from ..free.inverse_mass import inverse_mass
@@ -53,10 +55,18 @@ class ProximalDerivatives(ForwardDerivatives):
         self.mu = weight(problem.model, problem.constraints, STIFFNESS)
         self.solve_mu = weight(problem.model, problem.constraints, STIFFNESS if kind is ProxLTL else kind.stiffness)
 
-    @property
-    def recursion(self) -> None:
-        """None: the core's needs independent rows."""
-        return None
+    @cached_property
+    def recursion(self) -> Recursion | None:
+        """By the core where there are loops: a row that depends on those before it has no force there. None where all
+        rows are against the ground: the core's recursion for these needs independent rows.
+        """
+        from .recursion import of_numbers
+
+        p = self.problem
+        loops = any(closes_loop(p.model, row) for row in p.constraints)
+        if not loops or p.external is not None or not of_numbers(p.model, p.constraints):
+            return None
+        return self._recursion(self._loops_beside)
 
     def _iterated(self, kind: type[ProximalFactorization], problem: ForwardProblem) -> Answer:
         """Accelerations and forces after n plain iterations."""

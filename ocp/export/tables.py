@@ -120,6 +120,14 @@ def _graph(to: str, functions: RecursiveStage, code: ObjectFiles) -> Iterator[st
     yield f"g.controls = {parts.controls}, g.variables = {parts.variables};"
     yield f"g.rows = {parts.rows}, g.exact = {literal(parts.exact)};"
     yield from _assigned("g.trees", parts.trees)
+    yield f"g.beside.resize({len(parts.beside)});"
+    for i, beside in enumerate(parts.beside):
+        for name in ("matrix", "slopes", "curvature") if beside else ():
+            yield f"g.beside[{i}].{name} = {compiled(getattr(beside, name), name)};"
+        for name in ("slope", "curvature") if beside else ():
+            places = getattr(beside, f"{name}_places")
+            yield f"g.beside[{i}].{name}_rows = {literal(places[0])};"
+            yield f"g.beside[{i}].{name}_columns = {literal(places[1])};"
     yield f"g.arguments = {{{', '.join(compiled(each, 'arguments') for each in parts.arguments)}}};"
     for name in ("values", "slopes", "curvature"):
         yield f"g.{name} = {compiled(getattr(parts, name), name)};"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ...adjoint import Beside
 from ...adjoint.remainder import Remainder, remainder
 from ...native import CompiledFunction, compile_function, core
 from .functions import StageFunctions
@@ -17,7 +18,39 @@ from .stages import Block
 
 
 @dataclass(frozen=True, eq=False)
-class GraphParts:
+class DerivativeParts:
+    """Nonzeros of first and second derivatives, compiled, and their rows and columns."""
+
+    slopes: CompiledFunction
+    curvature: CompiledFunction
+    slope_places: tuple[Sequence[int], Sequence[int]]
+    curvature_places: tuple[Sequence[int], Sequence[int]]
+
+    def give_to(self, made: core.Graph | core.Beside) -> None:
+        made.slopes, made.curvature = _for_core(self.slopes), _for_core(self.curvature)
+        made.slope_rows, made.slope_columns = map(list, self.slope_places)
+        made.curvature_rows, made.curvature_columns = map(list, self.curvature_places)
+
+
+@dataclass(frozen=True, eq=False)
+class BesideParts(DerivativeParts):
+    """What the core's `Beside` is made of: terms of a node that its recursion leaves to the compiler."""
+
+    matrix: CompiledFunction
+
+    @property
+    def code(self) -> list[CompiledFunction]:
+        return [self.matrix, self.slopes, self.curvature]
+
+    def for_core(self) -> core.Beside:
+        made = core.Beside()
+        made.matrix = _for_core(self.matrix)
+        self.give_to(made)
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class GraphParts(DerivativeParts):
     """What the core's `Graph` is made of, kept alive here: the core knows only addresses."""
 
     controls: int
@@ -25,12 +58,14 @@ class GraphParts:
     rows: int
     exact: bool
     trees: list[core.Tree]
+    beside: list[BesideParts | None]
     arguments: list[CompiledFunction]
     values: CompiledFunction
-    slopes: CompiledFunction
-    curvature: CompiledFunction
-    slope_places: tuple[Sequence[int], Sequence[int]]
-    curvature_places: tuple[Sequence[int], Sequence[int]]
+
+    @property
+    def code(self) -> list[CompiledFunction]:
+        beside = [code for each in self.beside if each is not None for code in each.code]
+        return [*self.arguments, *beside, self.values, self.slopes, self.curvature]
 
 
 def _for_core(code: CompiledFunction) -> core.Compiled:
@@ -38,7 +73,7 @@ def _for_core(code: CompiledFunction) -> core.Compiled:
 
 
 def _unknowns(tree: core.Tree) -> int:
-    return len(tree.armature) + sum(len(row.softness) for row in tree.held)
+    return len(tree.armature) + sum(len(row.softness) for row in tree.held) + sum(len(row.least) for row in tree.loops)
 
 
 class RecursiveStage(StageFunctions):
@@ -53,12 +88,23 @@ class RecursiveStage(StageFunctions):
         def compiled(name: str, inputs: list[ca.SX], output: ca.SX) -> CompiledFunction:
             return compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {block}")
 
+        def beside(given_beside: Beside) -> BesideParts:
+            parts = [still(part) for part in (given_beside.matrix, given_beside.slopes, given_beside.curvature)]
+            return BesideParts(
+                matrix=compiled("loops", given, ca.densify(parts[0])),
+                slopes=compiled("loop_slopes", given, parts[1]),
+                curvature=compiled("loop_curvature", [*given, given_beside.weights], parts[2]),
+                slope_places=parts[1].sparsity().get_triplet(),
+                curvature_places=parts[2].sparsity().get_triplet(),
+            )
+
         self._assemble(GraphParts(
             controls=block.inputs[0].numel(),
             variables=sum(part.numel() for part in block.inputs[:2]),
             rows=weights.numel(),
             exact=exact,
             trees=[each.tables() for each in left.recursions],
+            beside=[None if each.beside is None else beside(each.beside()) for each in left.recursions],
             arguments=[compiled("arguments", given, each.arguments) for each in left.recursions],
             values=compiled("values", given, ca.densify(block.rows)),
             slopes=compiled("slopes", given, slopes),
@@ -72,15 +118,15 @@ class RecursiveStage(StageFunctions):
         made = core.Graph()
         made.controls, made.variables, made.rows = parts.controls, parts.variables, parts.rows
         made.exact, made.trees = parts.exact, parts.trees
+        made.beside = [core.Beside() if each is None else each.for_core() for each in parts.beside]
         made.arguments = [_for_core(code) for code in parts.arguments]
-        made.values, made.slopes, made.curvature = map(_for_core, (parts.values, parts.slopes, parts.curvature))
-        made.slope_rows, made.slope_columns = map(list, parts.slope_places)
-        made.curvature_rows, made.curvature_columns = map(list, parts.curvature_places)
+        made.values = _for_core(parts.values)
+        parts.give_to(made)
         self.graph = core.StageGraph(made)
         self.jacobian_places = self.graph.jacobian_rows, self.graph.jacobian_columns
         self.hessian_places = self.graph.hessian_rows, self.graph.hessian_columns
         self.recursive_unknowns = max(map(_unknowns, parts.trees))
-        self.lanes = max(code.lanes for code in (*parts.arguments, parts.values, parts.slopes, parts.curvature))
+        self.lanes = max(code.lanes for code in parts.code)
 
     def __getstate__(self) -> GraphParts:
         return self.parts
@@ -100,10 +146,9 @@ class RecursiveStage(StageFunctions):
 
     def identity(self) -> list[str]:
         parts = self.parts
-        code = [*parts.arguments, parts.values, parts.slopes, parts.curvature]
         from ...dynamics.nodes.recursion import tables  # robots are here already, elsewhere they need not be
 
-        return [*(each.source.function for each in code), *(str(tables(tree)) for tree in parts.trees)]
+        return [*(each.source.function for each in parts.code), *(str(tables(tree)) for tree in parts.trees)]
 
 
 def recursive_stage(block: Block, hessian: str) -> RecursiveStage | None:

@@ -141,6 +141,10 @@ void bind_bodies(nb::module_& m) {
         .def_rw("stiffness", &Held::stiffness)
         .def_rw("target_R", &Held::target_R)
         .def_rw("target_p", &Held::target_p);
+    nb::class_<ClosedLoop>(m, "ClosedLoop", "Rows between bodies; see native/src/bodies/tree.hpp.")
+        .def(nb::init<>())
+        .def_rw("dofs", &ClosedLoop::dofs)
+        .def_rw("least", &ClosedLoop::least);
     nb::class_<Tree>(m, "Tree", "A robot as tables; see native/src/bodies/tree.hpp.")
         .def(nb::init<>())
         .def_rw("parent", &Tree::parent)
@@ -149,6 +153,7 @@ void bind_bodies(nb::module_& m) {
         .def_rw("armature", &Tree::armature)
         .def_rw("gravity", &Tree::gravity)
         .def_rw("held", &Tree::held)
+        .def_rw("loops", &Tree::loops)
         .def("derivatives", &derivatives, nb::arg("arguments"), nb::arg("unknowns"), nb::arg("multipliers"));
     nb::class_<Compiled>(m, "Compiled", "Compiled code of one output.")
         .def("__init__", [](Compiled* self, std::uintptr_t address, std::int64_t work, int size) {
@@ -160,6 +165,15 @@ void bind_bodies(nb::module_& m) {
     nb::class_<GaussSolve>(m, "Gauss", "Constrained forward dynamics by Gauss' principle; see bodies/gauss.hpp.")
         .def(nb::init<Tree>())
         .def("solve", &GaussSolve::solve, nb::arg("arguments"));
+    nb::class_<Beside>(m, "Beside", "Compiled terms beside a node's recursions; see native/src/bodies/graph.hpp.")
+        .def(nb::init<>())
+        .def_rw("matrix", &Beside::matrix)
+        .def_rw("slopes", &Beside::slopes)
+        .def_rw("curvature", &Beside::curvature)
+        .def_rw("slope_rows", &Beside::slope_rows)
+        .def_rw("slope_columns", &Beside::slope_columns)
+        .def_rw("curvature_rows", &Beside::curvature_rows)
+        .def_rw("curvature_columns", &Beside::curvature_columns);
     nb::class_<Graph>(m, "Graph", "Rows that rest on nodes; see native/src/bodies/stage_graph.hpp.")
         .def(nb::init<>())
         .def_rw("controls", &Graph::controls)
@@ -167,6 +181,7 @@ void bind_bodies(nb::module_& m) {
         .def_rw("rows", &Graph::rows)
         .def_rw("trees", &Graph::trees)
         .def_rw("arguments", &Graph::arguments)
+        .def_rw("beside", &Graph::beside)
         .def_rw("values", &Graph::values)
         .def_rw("slopes", &Graph::slopes)
         .def_rw("curvature", &Graph::curvature)

@@ -20,13 +20,16 @@ struct GraphMemory {
         const Graph& g = owner.graph;
         const int n = owner.n;
         std::int64_t most = std::max({g.values.work, g.slopes.work, g.curvature.work});
-        int arguments = 1, inputs = 1;
+        int arguments = 1, inputs = 1, numbers = 1;
         for (std::size_t k = 0; k < parts.size(); ++k) {
             NodeMemory& p = parts[k];
             const GraphPattern::Node& node = owner.nodes[k];
             const auto lanes = [&](std::size_t count) { return a.matrix(W, count); };
             most = std::max(most, g.arguments[k].work), arguments = std::max(arguments, g.trees[k].arguments());
             inputs = std::max(inputs, node.inputs());
+            for (const Compiled* code : {&g.beside[k].matrix, &g.beside[k].slopes, &g.beside[k].curvature})
+                most = std::max(most, code->work), numbers = std::max(numbers, code->size);
+            numbers = std::max(numbers, node.saddle.size());
             p.factor = lanes(node.saddle.values()), p.slope = lanes(node.pairs.slope.size());
             p.curvature = lanes(node.pairs.curvature.size()), p.with_unknown = lanes(node.pairs.with_unknown.size());
             p.y = lanes(node.saddle.size()), p.mu = lanes(node.saddle.size()), p.nu = lanes(3 * node.saddle.nv);
@@ -36,6 +39,7 @@ struct GraphMemory {
         }
         y = a.matrix(std::max(owner.unknowns, 1), W), nu = a.matrix(std::max(owner.inputs_of_nodes, 1), W);
         given = a.matrix(arguments, W), slopes = a.matrix(g.slopes.size, W), curvature = a.matrix(g.curvature.size, W);
+        beside = a.matrix(numbers, W), weights = a.matrix(numbers, W);
         C = a.matrix(n, inputs);
         const auto bent_columns = std::max<std::size_t>(owner.bent.size(), 1);
         bent = a.matrix(n, bent_columns), picked = a.matrix(n, bent_columns);
@@ -49,7 +53,8 @@ struct GraphMemory {
     };
     std::vector<TreeDynamics<Stages>> dynamics;
     std::vector<NodeMemory> parts;
-    double *y, *nu, *given, *slopes, *curvature;  // to and from compiled functions, stage after stage
+    double *y, *nu, *given, *slopes, *curvature, *beside,
+        *weights;  // to and from compiled functions, stage after stage
     double *C, *bent, *picked, *H;
     double* rows;  // for whoever takes J elsewhere
     double* work;

@@ -27,7 +27,8 @@ struct GraphPattern {
         std::vector<Entry> entries;
     };
     struct Node {
-        explicit Node(const Tree& tree, int at, int row) : at(at), row(row), saddle(tree), pairs(tree) {
+        Node(const Tree& tree, const Beside& beside, int at, int row)
+            : at(at), row(row), saddle(tree), pairs(tree, beside) {
             const int nw = 2 * saddle.nv;
             write(slope, saddle.size(), -1.0, pairs.slope, false);
             write(with_unknown, nw, 1.0, pairs.with_unknown, false);
@@ -86,8 +87,10 @@ struct GraphPattern {
     explicit GraphPattern(Graph given) : graph(std::move(given)) {
         up = padded(graph.controls), n = up + padded(graph.variables - graph.controls);
         int at = graph.variables, row = graph.rows;
-        for (const Tree& tree : graph.trees) {
-            nodes.emplace_back(tree, at, row);
+        graph.beside.resize(graph.trees.size());
+        for (std::size_t k = 0; k < graph.trees.size(); ++k) {
+            const Tree& tree = graph.trees[k];
+            nodes.emplace_back(tree, graph.beside[k], at, row);
             at += tree.unknowns(), row += 3 * tree.dofs();
         }
         unknowns = at - graph.variables, inputs_of_nodes = row - graph.rows;

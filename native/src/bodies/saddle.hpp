@@ -3,8 +3,8 @@
 //     [M -J'; -J -R] y = b        M = L' L,  Z = J L^-1,  Z Z' + R = D D'
 //
 // Row k of L has entries at the dofs on the path from k to the root alone, a row of Z at those below its frame (Featherstone 2008,
-// Sec. 6.3); D is dense. All values stand in one array: the rows of L from the diagonal to the root, the inverses of its diagonal,
-// the rows of Z from the frame to the root, D by rows, the inverses of its diagonal.
+// Sec. 6.3), or at both sides of its loop; D is dense. All values stand in one array: the rows of L from the diagonal to the root,
+// the inverses of its diagonal, the rows of Z from the frame to the root, D by rows, the inverses of its diagonal.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace trisweep {
 
 class Saddle {
 public:
-    explicit Saddle(const Tree& tree) : nv(tree.dofs()), m(tree.rows()), before(nv), depth(nv), row(nv) {
+    explicit Saddle(const Tree& tree)
+        : nv(tree.dofs()), m(tree.rows() + tree.loop_rows()), before(nv), depth(nv), row(nv) {
         find_paths(tree);
         write_steps();
     }
@@ -29,10 +30,11 @@ public:
 
     // The place of entry (i, j) of M, j on the path from i, or for i >= nv of J.
     int entry(int i, int j) const {
-        return i < nv ? row[i] + depth[i] - depth[j] : held[i - nv].row + depth[held[i - nv].last] - depth[j];
+        return i < nv ? row[i] + depth[i] - depth[j] : held[i - nv].row + held[i - nv].place[j];
     }
 
-    // M and J become the factors. Lanes where M, or with independent rows J M^-1 J', is not positive become NaN.
+    // M and J become the factors. Lanes where M or J M^-1 J' is not positive become NaN; but with loops a row that depends on those
+    // before it is one of which no force is asked.
     void factor(double* values) const {
         for (int k = 0; k < nv; ++k) store(at(values, inverse(k)), load(at(values, row[k])));
         for (int k = nv - 1; k >= 0; --k) {
@@ -43,17 +45,19 @@ public:
                 reduce(values, row[k] + p, row[k] + p, row[i], depth[i] + 1);
         }
         for (const HeldPath& h : held)
-            for (int p = 0, j = h.last; j >= 0; ++p, j = before[j]) {
-                store(at(values, h.row + p), load(at(values, h.row + p)) * load(at(values, inverse(j))));
-                reduce(values, h.row + p, row[j] + 1, h.row + p + 1, depth[j]);
+            for (int j : h.dofs) {
+                const int here = h.row + h.place[j];
+                store(at(values, here), load(at(values, here)) * load(at(values, inverse(j))));
+                for (int p = 1, i = before[j]; p <= depth[j]; ++p, i = before[i])
+                    reduce(values, here, row[j] + p, h.row + h.place[i], 1);
             }
         for (int r = 0; r < m; ++r) {
             for (int s = 0; s <= r; ++s) store(at(values, D(r, s)), shared(values, r, s));
             store(at(values, inverse_D(r)), load(at(values, D(r, r))));
         }
         for (int s = 0; s < m; ++s) {
-            const vec scale =
-                inverse_root(load(at(values, D(s, s))), DEPENDENT * load(at(values, inverse_D(s))), held[s].least);
+            const vec scale = inverse_root(load(at(values, D(s, s))), DEPENDENT * load(at(values, inverse_D(s))),
+                                           held[s].least, loops);
             store(at(values, inverse_D(s)), scale);
             for (int r = s + 1; r < m; ++r) store(at(values, D(r, s)), scale * load(at(values, D(r, s))));
             for (int r = s + 1; r < m; ++r) {
@@ -75,7 +79,9 @@ private:
     static constexpr double SMALLEST_PIVOT = 1e-13, DEPENDENT = 1e-11;
 
     struct HeldPath {
-        int last, row;           // the dof nearest to the frame, -1: none; where its row of Z stands
+        std::vector<int> dofs;   // that move it, the furthest from the root first
+        std::vector<int> place;  // of each dof, in the row of Z
+        int row;                 // where that stands
         double softness, least;  // least: of its pivot
     };
 
@@ -98,11 +104,18 @@ private:
         }
         inverses = count;
         count += nv;
-        for (const Held& each : tree.held)
-            for (int r = 0; r < each.rows(); ++r) {
-                held.push_back({last[each.body], count, each.softness[r], each.least[r]});
-                count += last[each.body] < 0 ? 0 : depth[last[each.body]] + 1;
-            }
+        const auto hold = [&](const std::vector<int>& dofs, double softness, double least) {
+            held.push_back({dofs, std::vector<int>(nv, -1), count, softness, least});
+            for (int j : dofs) held.back().place[j] = count++ - held.back().row;
+        };
+        for (const Held& each : tree.held) {
+            std::vector<int> path;
+            for (int j = last[each.body]; j >= 0; j = before[j]) path.push_back(j);
+            for (int r = 0; r < each.rows(); ++r) hold(path, each.softness[r], each.least[r]);
+        }
+        for (const ClosedLoop& each : tree.loops)
+            for (double least : each.least) hold(each.dofs, 0.0, least);
+        loops = !tree.loops.empty();
         dense = count;
         count += m * (m + 1) / 2 + m;
     }
@@ -117,17 +130,20 @@ private:
     // Z_r Z_s' + R, over the dofs below both.
     vec shared(double* values, int r, int s) const {
         vec sum = broadcast(r == s ? held[r].softness : 0.0);
-        int i = held[r].last, j = held[s].last;
-        while (i != j) (i > j ? i : j) = before[i > j ? i : j];
-        for (; i >= 0; i = before[i]) sum += load(at(values, entry(nv + r, i))) * load(at(values, entry(nv + s, i)));
+        for (int i : held[r].dofs)
+            if (held[s].place[i] >= 0) sum += load(at(values, entry(nv + r, i))) * load(at(values, entry(nv + s, i)));
         return sum;
     }
 
-    static vec inverse_root(vec pivot, vec smallest, double least = 0.0) {
+    // Of a pivot that is too small: zero where that is allowed, so that its row has no force, NaN elsewhere.
+    static vec inverse_root(vec pivot, vec smallest, double least = 0.0, bool dependent = false) {
         vec found;
-        for (int l = 0; l < W; ++l)
-            found[l] = pivot[l] > std::max(smallest[l], least) ? 1.0 / std::sqrt(pivot[l])
-                                                               : std::numeric_limits<double>::quiet_NaN();
+        for (int l = 0; l < W; ++l) {
+            const double bound = std::max(smallest[l], least);
+            found[l] = pivot[l] > bound                 ? 1.0 / std::sqrt(pivot[l])
+                       : dependent && pivot[l] <= bound ? 0.0
+                                                        : std::numeric_limits<double>::quiet_NaN();
+        }
         return found;
     }
 
@@ -141,7 +157,7 @@ private:
         }
         for (int r = 0; r < m; ++r) {
             solution.begin(nv + r, -1.0, -1.0);
-            for (int j = held[r].last; j >= 0; j = before[j]) solution.add(entry(nv + r, j), j);
+            for (int j : held[r].dofs) solution.add(entry(nv + r, j), j);
         }
         for (int r = 0; r < m; ++r) {
             solution.begin(nv + r, 1.0, -1.0, inverse_D(r));
@@ -153,7 +169,7 @@ private:
         }
         std::vector<std::vector<int>> holding(nv);
         for (int r = 0; r < m; ++r)
-            for (int j = held[r].last; j >= 0; j = before[j]) holding[j].push_back(r);
+            for (int j : held[r].dofs) holding[j].push_back(r);
         for (int j = 0; j < nv; ++j) {
             if (holding[j].empty()) continue;
             solution.begin(j, 1.0, 1.0);
@@ -168,6 +184,7 @@ private:
     std::vector<int> before, depth, row;  // of each dof: the next one to the root, the number of those, its row of L
     std::vector<HeldPath> held;
     int inverses = 0, dense = 0, count = 0;
+    bool loops = false;
     RowSteps solution;
 };
 

@@ -39,7 +39,8 @@ public:
     }
 
     // J and H of the weighted sum of the rows; the weights are the last input. `to` takes them: to.row(k, r) says where row r of J of
-    // stage k goes, n numbers along (u, x), and when all are there to.done(k, H) comes with the lower triangle of H (n, n).
+    // stage k goes, n numbers along (u, x), to.hessian(k) where H (n, n): its lower triangle, zeros above it in the blocks of PAD on the
+    // diagonal, anything elsewhere. When all are there to.done(k, H, slopes) comes, with the compiled slopes.
     template <class To>
     void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
                        To& to) const {
@@ -49,22 +50,26 @@ public:
             const Lanes lanes = group(inputs, strides, first, count);
             solve(memory, lanes);
             call(graph.slopes, memory, lanes, memory.slopes, graph.slopes.size);
-            for (std::size_t k = 0; k < nodes.size(); ++k)
+            for (std::size_t k = 0; k < nodes.size(); ++k) {
                 memory.dynamics[k].slopes(memory.parts[k].y, InTurn(memory.parts[k].slope));
+                slopes_beside(int(k), memory, lanes);
+            }
             adjoints(memory, lanes, weights + first * weight_stride, weight_stride);
             const double* more[] = {weights + first * weight_stride, memory.nu};
             const std::int64_t steps[] = {weight_stride, inputs_of_nodes};
-            call(graph.curvature, memory, lanes, memory.curvature, graph.curvature.size, more, steps);
+            call(graph.curvature, memory, lanes, memory.curvature, graph.curvature.size, 2, more, steps);
             for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) {
                 GraphMemory::NodeMemory& part = memory.parts[k];
                 const InTurn curved(part.curvature);
                 memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
+                curvature_beside(int(k), memory, lanes);
             }
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
                 for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
-                find_hessian(memory, l);
-                to.done(first + l, memory.H);
+                double* H = to.hessian(first + l);
+                find_hessian(memory, l, H);
+                to.done(first + l, H, memory.slopes + std::ptrdiff_t(l) * graph.slopes.size);
             }
         }
     }
@@ -72,7 +77,8 @@ public:
     // The nonzeros of J and H, as `jacobian_rows` and the like have them, of stage after stage.
     struct Packed {
         double* row(int, int r) { return memory.rows + std::ptrdiff_t(r) * owner.n; }
-        void done(int, const double* H) {
+        double* hessian(int) { return memory.H; }
+        void done(int, const double* H, const double*) {
             for (std::size_t t = 0; t < owner.jacobian_rows.size(); ++t)
                 *jacobian++ = row(0, owner.jacobian_rows[t])[owner.along_z(owner.jacobian_columns[t])];
             for (std::size_t t = 0; t < owner.hessian_rows.size(); ++t)
@@ -100,12 +106,12 @@ private:
     }
 
     void call(const Compiled& function, GraphMemory& memory, const Lanes& lanes, double* to, std::int64_t stride,
-              const double* const* more = nullptr, const std::int64_t* more_strides = nullptr) const {
+              int others = 0, const double* const* more = nullptr, const std::int64_t* more_strides = nullptr) const {
         const double* inputs[INPUTS + 3];
         std::int64_t strides[INPUTS + 3];
         std::copy_n(lanes.inputs, INPUTS, inputs), std::copy_n(lanes.strides, INPUTS, strides);
         inputs[INPUTS] = memory.y, strides[INPUTS] = unknowns;
-        for (int i = 0; more && i < 2; ++i) inputs[INPUTS + 1 + i] = more[i], strides[INPUTS + 1 + i] = more_strides[i];
+        for (int i = 0; i < others; ++i) inputs[INPUTS + 1 + i] = more[i], strides[INPUTS + 1 + i] = more_strides[i];
         function.address(inputs, strides, &to, &stride, lanes.count, memory.work);
     }
 
@@ -129,12 +135,60 @@ private:
             dynamics.place(memory.given, dynamics.tree.arguments(), lanes.count);
             dynamics.assemble([&](int i, int j, vec value) { store(part.factor + saddle.entry(i, j) * W, value); },
                               [&](int i, vec value) { store(part.y + i * W, -value); });
+            matrix_beside(int(k), memory, lanes);
             saddle.factor(part.factor);
             saddle.solve(part.factor, part.y);
             double* y = memory.y + nodes[k].at - graph.variables;
             for (int l = 0; l < lanes.count; ++l)
                 for (int i = 0; i < saddle.size(); ++i) y[std::ptrdiff_t(l) * unknowns + i] = part.y[i * W + l];
         }
+    }
+
+    // Of the terms that the recursions of node k leave out: rows of J and what they lack, slopes, curvature.
+    void matrix_beside(int k, GraphMemory& memory, const Lanes& lanes) const {
+        const Compiled& code = graph.beside[k].matrix;
+        if (code.size == 0) return;
+        const Tree& tree = graph.trees[k];
+        const Saddle& saddle = nodes[k].saddle;
+        call(code, memory, lanes, memory.beside, code.size);
+        int from = 0, row = tree.dofs() + tree.rows();
+        for (const ClosedLoop& loop : tree.loops)
+            for (int r = 0; r < loop.rows(); ++r, ++row)
+                for (int j : loop.dofs)
+                    in_lanes(memory, code, lanes, from++, memory.parts[k].factor + saddle.entry(row, j) * W);
+        for (row = tree.dofs() + tree.rows(); row < tree.unknowns(); ++row) {
+            double* y = memory.parts[k].y + row * W;
+            in_lanes(memory, code, lanes, from++, y);
+            store(y, -load(y));
+        }
+    }
+
+    void slopes_beside(int k, GraphMemory& memory, const Lanes& lanes) const {
+        const Compiled& code = graph.beside[k].slopes;
+        if (code.size == 0) return;
+        call(code, memory, lanes, memory.beside, code.size);
+        double* to = memory.parts[k].slope + nodes[k].pairs.slopes_beside * W;
+        for (int t = 0; t < code.size; ++t) in_lanes(memory, code, lanes, t, to + t * W);
+    }
+
+    void curvature_beside(int k, GraphMemory& memory, const Lanes& lanes) const {
+        const Compiled& code = graph.beside[k].curvature;
+        if (code.size == 0) return;
+        const VisitedPairs& pairs = nodes[k].pairs;
+        const std::int64_t size = nodes[k].saddle.size();
+        for (int l = 0; l < lanes.count; ++l)
+            for (int i = 0; i < size; ++i) memory.weights[l * size + i] = memory.parts[k].mu[i * W + l];
+        const double* more[] = {memory.weights};
+        call(code, memory, lanes, memory.beside, code.size, 1, more, &size);
+        double* to = memory.parts[k].curvature + pairs.curvature_beside * W;
+        for (int from : pairs.curvature_from) in_lanes(memory, code, lanes, from, to), to += W;
+        to = memory.parts[k].with_unknown + pairs.with_unknown_beside * W;
+        for (int from : pairs.with_unknown_from) in_lanes(memory, code, lanes, from, to), to += W;
+    }
+
+    // Number t of what is beside; lanes without a stage repeat the last.
+    static void in_lanes(const GraphMemory& memory, const Compiled& code, const Lanes& lanes, int t, double* to) {
+        for (int l = 0; l < W; ++l) to[l] = memory.beside[std::ptrdiff_t(std::min(l, lanes.count - 1)) * code.size + t];
     }
 
     // mu and nu, from the last node to the first.
@@ -231,8 +285,7 @@ private:
         for (int i = 0; i < n; i += W) store(y + i, load(y + i) + scale * load(x + i));
     }
 
-    void find_hessian(GraphMemory& memory, int l) const {
-        double* H = memory.H;
+    void find_hessian(GraphMemory& memory, int l, double* H) const {
         const double* L = memory.curvature + std::ptrdiff_t(l) * graph.curvature.size;
         fill_zero(n * n, H);  // first the sum of what is added with its transpose
         for (const Entry& e : both_own)
@@ -241,6 +294,8 @@ private:
         if (graph.exact) bend(memory, l, H);
         fold(n, H, n);
         if (!bent.empty()) curve_in_unknowns(memory, L, H);
+        for (int j = 0; j < n; ++j)
+            std::fill(H + std::ptrdiff_t(j) * n + j / PAD * PAD, H + std::ptrdiff_t(j) * n + j, 0.0);
     }
 
     // H += Y' L,yy Y

@@ -21,6 +21,14 @@ struct Held {
     int rows() const { return int(softness.size()); }
 };
 
+// Rows between bodies of the tree. The recursions know nothing of them but which dofs they meet, with all that carries those,
+// the furthest from the root first; compiled code has the rest (`Beside`). They may depend on other rows.
+struct ClosedLoop {
+    std::vector<int> dofs;
+    std::vector<double> least;  // of each row: less than that of a pivot is rounding
+    int rows() const { return int(least.size()); }
+};
+
 struct Tree {
     std::vector<int> parent;  // of each body, an earlier one; -1: the world
     std::vector<std::vector<int>>
@@ -29,6 +37,7 @@ struct Tree {
     std::vector<double> armature;  // of each dof
     std::vector<double> gravity;   // (3)
     std::vector<Held> held;
+    std::vector<ClosedLoop> loops;
 
     int bodies() const { return int(parent.size()); }
     int dofs() const { return int(armature.size()); }
@@ -37,9 +46,14 @@ struct Tree {
         for (const Held& each : held) count += each.rows();
         return count;
     }
-    int unknowns() const { return dofs() + rows(); }
+    int loop_rows() const {
+        int count = 0;
+        for (const ClosedLoop& each : loops) count += each.rows();
+        return count;
+    }
+    int unknowns() const { return dofs() + rows() + loop_rows(); }
     // What the compiled code hands over: of each joint, where it carries its body, R (9, column after column) and p (3); v,
-    // tau; the demands k of all rows.
+    // tau; the demands k of the held rows.
     int arguments() const { return 12 * bodies() + 2 * dofs() + rows(); }
 };
 

@@ -61,10 +61,11 @@ inline void product_columns(int first, int rows, int depth, const double* A, int
     if (left == 1) tile.template operator()<1>();
 }
 
-// D = C + SIGN A B (C may be null, or D itself), all of it or, with LOWER, its lower triangle and the tiles it touches.
+// D = C + SIGN A B (C may be null, or D itself), all of it or, with LOWER, its lower triangle and the tiles it touches; of its
+// columns those from j on, a whole tile.
 template <bool LOWER, bool TRANSPOSED, int SIGN>
 inline void product(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
-                    const double* C, int ldc, double* D, int ldd) {
+                    const double* C, int ldc, double* D, int ldd, int j = 0) {
     const auto block = [&]<int NC>(int j) {
         const int first = LOWER ? j / W * W : 0;
         product_columns<NC, TRANSPOSED, SIGN>(
@@ -72,7 +73,6 @@ inline void product(int rows, int columns, int depth, const double* A, int lda, 
             C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd);
         return j + NC;
     };
-    int j = 0;
     while (j + TILE_COLUMNS <= columns) j = block.template operator()<TILE_COLUMNS>(j);
     if (j < columns) with_count<3>(columns - j, [&]<int NC>() { block.template operator()<NC>(j); });
 }

@@ -44,7 +44,7 @@ public:
         ticket.notify_all();
         take_pieces(0);
         for (int left = PATIENCE; done.load(std::memory_order_acquire) < pieces; --left)
-            if (left < 0) std::this_thread::yield();
+            left < 0 ? std::this_thread::yield() : relax();
     }
 
     static constexpr int MOST_PIECES = 0xffff;
@@ -53,7 +53,7 @@ private:
     // A ticket says which turn it is, how many pieces that has, and which is the next one to be taken.
     static constexpr int TURN = 32, PIECES = 16;
     static constexpr std::uint64_t MASK = 0xffff;
-    static constexpr int PATIENCE = 20000;  // looks before a thread gives its core to others
+    static constexpr int PATIENCE = 4000;  // looks before a thread gives its core to others
 
     void take_pieces(int thread) {
         std::uint64_t now = ticket.load(std::memory_order_acquire);
@@ -66,13 +66,24 @@ private:
         }
     }
 
+    static void relax() {
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+
     void serve(int thread) {
+        int patience = 0;  // the next piece of work often follows at once
         while (!leaving.load(std::memory_order_acquire)) {
             const std::uint64_t seen = ticket.load(std::memory_order_acquire);
-            if ((seen & MASK) < (seen >> PIECES & MASK))
+            if ((seen & MASK) < (seen >> PIECES & MASK)) {
                 take_pieces(thread);
-            else
+                patience = PATIENCE;
+            } else if (--patience > 0) {
+                relax();
+            } else {
                 ticket.wait(seen, std::memory_order_acquire);
+            }
         }
     }
 

@@ -19,8 +19,8 @@
 
 #include "kernels/cholesky.hpp"
 #include "kernels/columns.hpp"
-#include "kernels/matrix_product.hpp"
 #include "kernels/matrix_vector.hpp"
+#include "kernels/shared_products.hpp"
 #include "workbench.hpp"
 
 namespace trisweep {
@@ -82,16 +82,16 @@ public:
 
     // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls.
     // False: not positive definite.
-    bool eliminate(const Workbench& bench, double smallest_pivot) {
+    bool eliminate(const Workbench& bench, double smallest_pivot, const SharedProducts& shared) {
         rank = passed = 0;
         declined = false;
         if (rows == 0) {
             for (int i = 0; i < nu; ++i) rest[i] = i;
-            return schur(bench, bench.H);
+            return schur(bench, bench.H, shared);
         }
         eliminate_rows(bench, smallest_pivot);
         substitute_controls(bench);
-        return schur(bench, bench.F);
+        return schur(bench, bench.F, shared);
     }
 
     // From h (n) and g (rows): p, gx and left_over, and what `expand` needs.
@@ -210,7 +210,7 @@ private:
         for (; step < rows && step < most_pivots(); ++step) {
             double best = RANK_TOLERANCE;
             int best_row = -1, best_column = -1;
-            for (int i = step; i < rows; ++i) {
+            for (int i = step; i < rows && best < 1.0; ++i) {  // no entry is larger than the terms of its row
                 double largest = best * size[i];
                 int column = -1;
                 for (int t = first; t < last; ++t) {
@@ -294,7 +294,7 @@ private:
     }
 
     // Cholesky of `factor` at u2, P from the rest; Z and K'^-1 are kept.
-    bool schur(const Workbench& bench, double* factor) {
+    bool schur(const Workbench& bench, double* factor, const SharedProducts& shared) {
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
         for (int i = 0; i < nu2; ++i) {
             const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
@@ -302,7 +302,7 @@ private:
         }
         if (cholesky<true>(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
         const double *Z = factor + up2, *Q = factor + up2 + std::ptrdiff_t(up2) * ld;
-        product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
+        shared.product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
         mirror(nx, P, xp);
         for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
         return true;

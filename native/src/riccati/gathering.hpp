@@ -19,10 +19,12 @@ public:
         root_of_P = a.matrix(most_x, most_x);
         threshold = a.vector(most_x);
         terms = a.vector(most_n);
+        light_product.lay_out(a, most_x, most_n);
     }
 
     // Hessian, rows and the sizes of their terms, of stage s, on the bench.
-    void gather(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench) {
+    void gather(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench,
+                const SharedProducts& shared) {
         Elimination& e = s.sweep;
         const double* hessian = s.H;
         int hessian_ld = s.n;
@@ -43,14 +45,20 @@ public:
             RiccatiStage& child = stages[c];
             const int xp = padded(child.nx);
             const double* right = scratch;
-            if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
+            if (child.light.pattern) {
+                light_product.add(child.light, s.n, columns, child.nx, child.E, child.sweep.P, hessian, hessian_ld,
+                                  scratch, bench.H, e.ld, shared);
+                right = nullptr;
+            } else if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
                 product_triangle(s.n, child.nx, child.E, s.n, root_of_P, xp, scratch, s.n);
             } else {
-                product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0, scratch,
-                                     s.n);
+                shared.product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0,
+                                            scratch, s.n);
                 right = child.E;
             }
-            product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, right, s.n, hessian, hessian_ld, bench.H, e.ld);
+            if (right)
+                shared.product_nt<true, 1>(s.n, columns, child.nx, scratch, s.n, right, s.n, hessian, hessian_ld,
+                                           bench.H, e.ld);
             hessian = bench.H;
             hessian_ld = e.ld;
             child.at_rows = e.rows;
@@ -107,6 +115,7 @@ private:
         measure_row(s, s.sweep.rows + i, terms, bench);
     }
 
+    LightProduct light_product;
     double *root_of_P, *threshold;  // of `square_root`
     double* terms;
 };

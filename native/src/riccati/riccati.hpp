@@ -72,12 +72,17 @@ public:
     // The same in two parts: the first goes back to the root's children, and takes nothing of the root's, nor of the edges
     // from it. `again`: b is that of the last solve after the same factorization.
     void begin_solve(const Vectors& rhs, bool again = false) {
+        const bool ahead = !again && shared.several();
+        if (ahead)
+            shared.each(1, int(stages.size()), [&](int k) {
+                if (stages[k].parent > 0) find_Pb(stages[k], rhs);
+            });
         for (int k = int(stages.size()) - 1; k > 0; --k) {
             if (streamed) {
                 stages[k].sweep.prefetch_cost(), prefetch_edge(k);
                 stages[k - 1].sweep.prefetch_gains();
             }
-            reduce(stages[k], rhs, again);
+            reduce(stages[k], rhs, again || ahead);
         }
     }
 
@@ -103,22 +108,22 @@ public:
                 const Stage& child = stages[c];
                 double* x = out.z + child.at_z + child.up;
                 copy(padded(child.nx), rhs.b + child.at_x, x);
-                transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+                child.light.transposed_multiply_add(s.n, child.nx, child.E, z, x);
             }
         }
     }
 
     // lambda = P x + p + Gx' eta_x of the last solve.
     void find_costates(const Unknowns& out) {
-        for (std::size_t k = 0; k < stages.size(); ++k) {
+        shared.each(0, int(stages.size()), [&](int k) {
             const Stage& s = stages[k];
-            if (streamed && k + 1 < stages.size()) stages[k + 1].sweep.prefetch_cost();
+            if (streamed && k + 1 < int(stages.size())) stages[k + 1].sweep.prefetch_cost();
             const int xp = padded(s.nx);
             double* lambda = out.lambda + s.at_x;
             copy(xp, s.sweep.p, lambda);
             multiply_add(xp, s.nx, s.sweep.P, xp, out.z + s.at_z + s.up, lambda);
             multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
-        }
+        });
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
     }
 
@@ -195,6 +200,7 @@ public:
     Gathering gathering;
     std::vector<int> fixed;  // entries of the free root's state that are held at zero
     std::vector<Stage> stages;
+    SharedProducts shared;
     int size_z = 0, size_x = 0, size_g = 0;  // lengths of the arrays in Vectors and Unknowns
 
 private:
@@ -236,14 +242,17 @@ private:
     }
 
     void prefetch_edge(std::size_t k) const {
-        prefetch(std::ptrdiff_t(stages[stages[k].parent].n) * stages[k].nx, stages[k].E);
+        const Stage& s = stages[k];
+        const std::ptrdiff_t n = stages[s.parent].n, unread = s.light.pattern ? s.light.pattern->light : 0;
+        prefetch(n * (s.nx - unread), s.E + n * unread);
     }
 
     int eliminate(double smallest_pivot) {
         for (int k = int(stages.size()) - 1; k >= 0; --k) {
             if (streamed && k) {
                 prefetch_edge(k);
-                prefetch(std::ptrdiff_t(stages[k - 1].n) * stages[k - 1].n, stages[k - 1].H);
+                const Stage& next = stages[k - 1];
+                for (int j = 0; j < next.n; ++j) prefetch(next.n - j, next.H + j + std::ptrdiff_t(j) * next.n);
             }
             if (!eliminate(stages[k], smallest_pivot)) return k;
         }
@@ -264,7 +273,7 @@ private:
             for (int f : fixed) bench.G[f + i * xp] = 0.0;
             bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
-        return root.eliminate(bench, RANK_TOLERANCE) ? -1 : 0;
+        return root.eliminate(bench, RANK_TOLERANCE, shared) ? -1 : 0;
     }
 
     // Whether a stage goes by the functions of its sizes: rows that its child passed on are not theirs.
@@ -274,8 +283,8 @@ private:
         s.sweep.rows = s.ng;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
         if (!is_small(s)) {
-            gathering.gather(stages, s, bench);
-            return s.sweep.eliminate(bench, smallest_pivot);
+            gathering.gather(stages, s, bench, shared);
+            return s.sweep.eliminate(bench, smallest_pivot, shared);
         }
         s.sweep.rank = s.sweep.passed = 0;
         s.sweep.declined = false;
@@ -293,7 +302,14 @@ private:
 
     static bool lost_rows(const Elimination& e) { return e.rows > e.rank + e.passed; }
 
-    // What the stage's vectors become once its children are eliminated, and it from them.
+    // P b of the edge to a stage.
+    void find_Pb(const Stage& s, const Vectors& rhs) {
+        const int xp = padded(s.nx);
+        fill_zero(xp, Pb + s.at_x);
+        multiply_add(xp, s.nx, s.sweep.P, xp, rhs.b + s.at_x, Pb + s.at_x);
+    }
+
+    // What the stage's vectors become once its children are eliminated, and it from them. `again`: P b is there already.
     void reduce(Stage& s, const Vectors& rhs, bool again) {
         if (is_small(s)) {
             Stage& child = stages[s.first_child];
@@ -305,13 +321,9 @@ private:
             const Stage& child = stages[c];
             const int xp = padded(child.nx);
             const double* b = rhs.b + child.at_x;
-            double* ahead = Pb + child.at_x;
-            if (!again) {
-                fill_zero(xp, ahead);
-                multiply_add(xp, child.nx, child.sweep.P, xp, b, ahead);
-            }
-            for (int i = 0; i < xp; i += W) store(gradient + i, load(child.sweep.p + i) + load(ahead + i));
-            multiply_add(s.n, child.nx, child.E, s.n, gradient, gathered_h);
+            if (!again) find_Pb(child, rhs);
+            for (int i = 0; i < xp; i += W) store(gradient + i, load(child.sweep.p + i) + load(Pb + child.at_x + i));
+            child.light.multiply_add(s.n, child.nx, child.E, gradient, gathered_h);
             double* g = gathered_g + child.at_rows;
             std::copy(child.sweep.gx, child.sweep.gx + child.sweep.passed, g);
             transposed_multiply_add(xp, child.sweep.passed, child.sweep.Gx, xp, b, g);

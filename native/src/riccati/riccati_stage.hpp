@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "elimination.hpp"
+#include "light_rows.hpp"
 
 namespace trisweep {
 
@@ -35,6 +36,7 @@ struct RiccatiStage {
     int penalties = 0;                 // columns of C and C S, (n, penalties): what is swept is H + C S C'
     const double* C = nullptr;
     double* CS = nullptr;
+    LightEdge light;  // rows of E
     Elimination sweep;
     const SmallSweep* small = nullptr;  // its part of the sweep over vectors, where there is one for its sizes
     double* eta_x;                      // multipliers of the rows this stage passes to its parent

@@ -1,5 +1,7 @@
 """Stages by recursions over bodies against the same stages compiled whole: one statement, two ways to its numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import trisweep as ts
@@ -8,6 +10,7 @@ from trisweep.ocp.stages import functions
 from trisweep.ocp.stages.functions import CompiledStage, stage_functions
 from trisweep.ocp.stages.recursive_stage import RecursiveStage
 from trisweep.ocp.stages.transcription import transcribe
+from trisweep.problems.mechanisms.workshop import Workshop
 
 
 def held_by_the_arms(free=False):
@@ -42,7 +45,45 @@ def paddle(integrator):
     return ocp
 
 
+def looped(mechanism, integrator="semi-implicit euler", forces_count=True):
+    """A mechanism with closed loops: accelerations, and forces where all rows are independent."""
+    model, rows = mechanism.model, [replace(row, period=0.2) for row in mechanism.constraints]
+    ocp = ts.Problem(steps=3, step=0.02, integrator=integrator)
+    q, v, tau = ocp.state("q", on=model), ocp.state("v", model.nv), ocp.control("tau", model.nv)
+    a, forces = model.forward_dynamics(q, v, tau, rows)
+    ocp.derivative(q=v, v=a)
+    felt = ts.sumsqr(forces[0]) * forces[-1][0] if forces_count else 0.0
+    ocp.minimize(ts.sumsqr(tau) + 1e-2 * ts.sumsqr(a) * (1 + v[0]) + 1e-3 * felt)
+    return ocp
+
+
+def hanging_loop():
+    """Two chains of three on a floating body, tips welded, one of them pinned to the ground, the loop named first."""
+    shop = Workshop("hanging loop")
+    shop.add("base", joint="floating")
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        parent = "base"
+        for i, axis in enumerate(((1, 0.2, 0), (0, 1, 0.3), (0.1, 0, 1), (0.3, 1, 0))):
+            parent = shop.add(f"{side} {i}", parent, axis=axis, position=(0.1, y if i == 0 else 0.02, 0.05))
+    shop.close("left 3", "right 3", "weld", (0.1, 0, 0))
+    shop.close("right 2", None, "point", (0.1, 0, 0))
+    return shop.finish([0, 0, 0, 0, 0, 0, 1, 0.3, 0.2, -0.4, 0.5, 0.1, -0.3, 0.6, 0.2])
+
+
+def planar_loop():
+    """A crank and a rocker whose tips are pinned in space: one of three rows says nothing."""
+    shop = Workshop("planar loop")
+    for side, x in (("left", 0.0), ("right", 0.5)):
+        shop.add(f"{side} crank", position=(x, 0, 0))
+        shop.add(f"{side} rod", f"{side} crank", position=(0.2, 0, 0))
+    shop.close("left rod", "right rod", "point", (0.2, 0, 0))
+    return shop.finish([-1.2, 0.9, -2.0, 0.4])
+
+
 CASES = {
+    "loop": lambda: looped(hanging_loop()),
+    "planar loop, rows depend": lambda: looped(planar_loop()),
+    "planar loop, rk4": lambda: looped(planar_loop(), "rk4"),
     "held": held_by_the_arms,
     "held, free duration": lambda: held_by_the_arms(free=True),
     "paddle, rk4": lambda: paddle("rk4"),
@@ -92,7 +133,7 @@ def test_recursive_and_compiled_stages_agree(name, hessian, monkeypatch):
     transcription = transcribe(CASES[name]())
     block = transcription.blocks[0]
     recursive, compiled = both_ways(monkeypatch, transcription, block, hessian)
-    inputs, weights = numbers_for(block, 7)
+    inputs, weights = numbers_for(block, 50 if "loop" in name else 7)
     rows, expected = recursive.values(inputs), compiled.values(inputs)
     np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
     size = sum(part.numel() for part in block.inputs[:2])
@@ -110,6 +151,37 @@ def test_threads_change_no_bit(monkeypatch):
     one, two = (solver.solve(settings=ts.Settings(threads=n)) for n in (1, 2))
     assert one.status == "solved"
     np.testing.assert_array_equal(one.q, two.q)
+
+
+def test_positions_that_follow_velocities_change_no_answer(monkeypatch):
+    """With the recursions the sweep takes rows of positions as a few entries, with compiled stages as full ones."""
+    found = []
+    for many in (1, 10**6):
+        monkeypatch.setattr(functions, "MANY_UNKNOWNS", many)
+        ocp = dive(diver(), steps=12)
+        assert ocp.integrator == "semi-implicit euler"
+        found.append(ocp.build().solve())
+    few, full = found
+    assert few.status == full.status == "solved"
+    assert few.statistics.iterations == full.statistics.iterations
+    np.testing.assert_allclose(few.q, full.q, atol=1e-8)
+    np.testing.assert_allclose(few.tau, full.tau, atol=1e-7 * np.abs(full.tau).max())
+
+
+def test_threads_share_large_products_and_change_no_bit():
+    random = np.random.default_rng(3)
+    ocp = ts.Problem(steps=6, step=0.1)
+    x, u = ocp.state("x", 96), ocp.control("u", 40, lower=-1, upper=1)
+    A, B = random.standard_normal((96, 96)) / 12, random.standard_normal((96, 40))
+    ocp.next(x=A @ x + B @ u)
+    ocp.minimize(ts.sumsqr(x) + ts.sumsqr(u))
+    ocp.constrain("start", x, equals=random.standard_normal(96), at="start")
+    solver = ocp.build()
+    one, *others = (solver.solve(settings=ts.Settings(threads=n)) for n in (1, 2, 3))
+    assert one.status == "solved"
+    for other in others:
+        np.testing.assert_array_equal(one.x, other.x)
+        np.testing.assert_array_equal(one.u, other.u)
 
 
 def test_rows_that_depend_on_each_other_are_named_as_not_finite(monkeypatch):

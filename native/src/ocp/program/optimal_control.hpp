@@ -246,10 +246,10 @@ public:
     }
 
     void add_hessian_product(const double* dv, double* out) const override {
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+        riccati.shared.each(0, int(riccati.stages.size()), [&](int k) {
             const Riccati::Stage& s = riccati.stages[k];
             symmetric_multiply_add(s.n, s.H, s.n, dv + s.at_z, out + s.at_z);
-        }
+        });
         for (int i = 0; i < riccati.size_z; i += W) store(out + i, load(out + i) + load(diagonal + i) * load(dv + i));
         const double* of_slack = excess.slack_S(S);
         for (int i = 0; i < horizon.size_c; ++i) out[at_slack() + i] += of_slack[i] * dv[at_slack() + i];

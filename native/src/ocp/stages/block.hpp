@@ -69,6 +69,7 @@ public:
         block->graph->differentiate(inputs, strides, count, *memory, to);
     }
     double* spare_row() { return memory->rows; }
+    double* spare_hessian() { return memory->H; }
 
 private:
     const Block* block;

@@ -62,14 +62,14 @@ public:
 
     // out += J dz of the rows d (E'z - x_child), G'z, C'z, which stand one kind after the other.
     void add_product(const double* dz, double* out) const {
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+        riccati.shared.each(0, int(riccati.stages.size()), [&](int k) {
             const Riccati::Stage& s = riccati.stages[k];
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
                 for (int i = 0; i < child.nx; ++i) swept[child.at_x + i] = -dz[child.at_z + child.up + i];
             }
-            add_rows(int(k), dz + s.at_z, out);
-        }
+            add_rows(k, dz + s.at_z, out);
+        });
     }
 
     // The same of a change of z of stage k alone, x_child left out.
@@ -84,18 +84,18 @@ public:
     void add_transposed_product(const double* y, double* out) const {
         const double *eta = y + riccati.size_x, *nu = eta + riccati.size_g;
         for (int i = 0; i < riccati.size_x; ++i) swept[i] = dynamics_scale[i] * y[i];
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+        riccati.shared.each(0, int(riccati.stages.size()), [&](int k) {
             const Riccati::Stage& s = riccati.stages[k];
             double* z = out + s.at_z;
             multiply_add(s.n, s.ng, s.G, s.n, eta + s.at_g, z);
-            multiply_add(s.n, inequality_count[k], C(int(k)), s.n, nu + at_c[k], z);
+            multiply_add(s.n, inequality_count[k], C(k), s.n, nu + at_c[k], z);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
-                multiply_add(s.n, child.nx, child.E, s.n, swept + child.at_x, z);
+                child.light.multiply_add(s.n, child.nx, child.E, swept + child.at_x, z);
             }
             if (k > 0)
                 for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
-        }
+        });
     }
 
     // Whether dynamics and equalities r at z are zero to within `allowed` of what is added up in them.
@@ -167,7 +167,7 @@ private:
         for (int i = s.first_child; i >= 0; i = riccati.stages[i].sibling) {
             const Riccati::Stage& child = riccati.stages[i];
             double* x = swept + child.at_x;
-            transposed_multiply_add(s.n, child.nx, child.E, s.n, z, x);
+            child.light.transposed_multiply_add(s.n, child.nx, child.E, z, x);
             for (int r = 0; r < child.nx; ++r) out[child.at_x + r] += dynamics_scale[child.at_x + r] * x[r];
         }
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/threads.hpp"
+#include "light_rows_of_block.hpp"
 #include "linearization.hpp"
 #include "nonzero_places.hpp"
 #include "point_values.hpp"
@@ -20,6 +21,7 @@ public:
           blocks(std::move(blocks)),
           parameter_count(parameters),
           stage_parameter_count(stage_parameters) {
+        for (const Block& block : this->blocks) light_rows.emplace_back(block);
         arena.build([this](Arena& a) { lay_out(a); });
         for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
         opened_by.assign(riccati.stages.size(), -1);
@@ -31,6 +33,7 @@ public:
     // How many threads evaluate the stages. Results do not depend on it.
     void set_threads(int count) {
         threads.resize(count);
+        riccati.shared.threads = &threads;
         while (int(calls.size()) < count) {
             calls.emplace_back();
             for (const Block& block : blocks) calls.back().emplace_back(block);
@@ -105,6 +108,9 @@ private:
             const Block& block = blocks[i];
             value_rows[i] = a.matrix(block.rows(), block.count);
             weight_rows[i] = a.matrix(block.rows(), block.count);
+            for (int k = 0; light_rows[i].exists() && k < block.count; ++k)
+                riccati.stages[block.child + k].light = {nullptr, a.vector(light_rows[i].values()),
+                                                         a.vector(block.dynamics)};
             const int packed = block.graph ? 0 : block.count;
             jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), packed);
             hessian_rows[i] = a.matrix(block.hessian_rows.size(), packed);
@@ -198,8 +204,16 @@ private:
                 return owner.riccati.stages[stage].G + (block.at_equality + r) * n;
             return owner.C(stage) + (block.at_inequality + r - block.equalities) * n;
         }
-        void done(int k, const double* H) {
+        double* hessian(int k) const {
             const int stage = block.first + first + k;
+            return owner.opened_by[stage] == index ? owner.riccati.stages[stage].H : calls.spare_hessian();
+        }
+        void done(int k, const double* H, const double* slopes) {
+            const int stage = block.first + first + k;
+            if (const LightRowsOfBlock& edge = owner.light_rows[index]; edge.exists()) {
+                Riccati::Stage& child = owner.riccati.stages[block.child + first + k];
+                child.light.pattern = edge.fill(slopes, child.light.values);
+            }
             const Riccati::Stage& s = owner.riccati.stages[stage];
             vec zeros{};  // unless something is not finite
             for (int r = 0; r < block.rows(); ++r)
@@ -216,20 +230,13 @@ private:
             };
             scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
             scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
-            const bool opens = owner.opened_by[stage] == index;
-            for (int j = 0; j < s.n; ++j) {
-                const double* from = H + std::ptrdiff_t(j) * s.n;
-                double* to = s.H + std::ptrdiff_t(j) * s.n;
-                int i = j;
-                for (; i % W; ++i) {
-                    to[i] = opens ? from[i] : to[i] + from[i];
-                    zeros[0] += from[i] * 0.0;
+            for (int j = 0; j < s.n; ++j)
+                for (int i = j / W * W; i < s.n; i += W) {
+                    const vec here = load(H + i + std::ptrdiff_t(j) * s.n);
+                    double* to = s.H + i + std::ptrdiff_t(j) * s.n;
+                    if (H != s.H) store(to, load(to) + here);
+                    zeros += here * 0.0;
                 }
-                for (; i < s.n; i += W) {
-                    store(to + i, opens ? load(from + i) : load(to + i) + load(from + i));
-                    zeros += load(from + i) * 0.0;
-                }
-            }
             if (sum(zeros) != 0.0 && faulty < 0) faulty = first + k;
         }
     };
@@ -276,6 +283,7 @@ private:
 
     Arena arena;
     std::vector<NonzeroPlaces> places;
+    std::vector<LightRowsOfBlock> light_rows;  // of each block
     std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows;
     Threads threads;

@@ -1,111 +1,91 @@
 """Whole bodies: robots on their feet crouch by 10 cm, with exact Hessians; what it takes to build and to solve.
 
 One row a robot, each in a process of its own: the statement (forward dynamics as a node), the build without and with
-the cache, memory, size of the machine code, iterations, and the time of one, split into functions and linear algebra.
+the cache and its parts, memory, size of the machine code, iterations, and the time of one, split into functions and
+linear algebra. The statements are in `support/whole_bodies.py`.
 
     python bench/whole_body.py [robot ...]
     python bench/whole_body.py --ways    # recursions over bodies and straight code, beside Pinocchio
-    python bench/whole_body.py --settings    # threads, Gauss-Newton
+    python bench/whole_body.py --settings    # threads, Gauss-Newton, inverse dynamics as equalities
+    python bench/whole_body.py --rivals PYTHON    # Crocoddyl, in the environment of that Python
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import trisweep as ts
 from support.machine import describe
-from trisweep.ocp.stages import functions
+from support.whole_bodies import (
+    DOWN,
+    FRICTION,
+    STANCES,
+    STATEMENTS,
+    STEP,
+    STEPS,
+    crouch,
+    inverse_crouch,
+    standing,
+)  # fmt: skip
+from trisweep.native.compiler import compiler
+from trisweep.ocp.stages import functions, recursive_stage
 from trisweep.problems.robot import robot_file
 
-STEPS, STEP, DOWN, FRICTION = 30, 0.02, 0.1, 0.7
+
+def timed(module: Any, name: str, spent: dict[str, float], part: str) -> None:
+    """Count the seconds in a function of a module."""
+    inner: Callable[..., Any] = getattr(module, name)
+
+    def outer(*given: Any, **named: Any) -> Any:
+        begin = perf_counter()
+        try:
+            return inner(*given, **named)
+        finally:
+            spent[part] = spent.get(part, 0.0) + perf_counter() - begin
+
+    setattr(module, name, outer)
 
 
-@dataclass(frozen=True)
-class Stance:
-    """Links that stand, whether their soles are flat, and the joints that are bent at the start, rad."""
-
-    feet: tuple[str, ...]
-    flat: bool
-    bent: dict[str, float]
+def milliseconds(best: Any) -> list[float]:
+    """Of an iteration: all, functions, linear algebra."""
+    return [1e3 * t / best.iterations for t in (best.seconds, best.seconds_functions, best.seconds_linear)]
 
 
-def legs(joints: tuple[str, ...], angles: tuple[float, ...], names: tuple[str, ...]) -> dict[str, float]:
-    return {joint.format(name): angle for name in names for joint, angle in zip(joints, angles)}
-
-
-SIDES, CORNERS = ("left", "right"), ("FR", "FL", "RR", "RL")
-STANCES = {
-    "go1": Stance(
-        tuple(f"{corner}_foot" for corner in CORNERS), False,
-        legs(("{}_thigh_joint", "{}_calf_joint"), (0.8, -1.6), CORNERS),
-    ),
-    "hyq": Stance(
-        ("lf_foot", "rf_foot", "lh_foot", "rh_foot"), False,
-        legs(("{}_hfe_joint", "{}_kfe_joint"), (0.75, -1.5), ("lf", "rf"))
-        | legs(("{}_hfe_joint", "{}_kfe_joint"), (-0.75, 1.5), ("lh", "rh")),
-    ),
-    "g1": Stance(
-        tuple(f"{side}_ankle_roll_link" for side in SIDES), True,
-        legs(("{}_hip_pitch_joint", "{}_knee_joint", "{}_ankle_pitch_joint"), (-0.4, 0.8, -0.4), SIDES),
-    ),
-    "talos": Stance(
-        tuple(f"{side}_sole_link" for side in SIDES), True,
-        legs(("leg_{}_3_joint", "leg_{}_4_joint", "leg_{}_5_joint"), (-0.4, 0.8, -0.4), SIDES),
-    ),
-}  # fmt: skip
-
-
-def crouch(name: str, integrator: str = "semi-implicit euler") -> tuple[ts.Problem, dict[str, np.ndarray]]:
-    """The problem, and a guess: standing still."""
-    robot, stance = ts.robot(name), STANCES[name]
-    stand = robot.neutral()
-    for joint, part in zip(robot.joint_names, robot.q_slices):
-        stand[part] = stance.bent.get(joint, stand[part])
-    stand = np.clip(stand, robot.q_lower, robot.q_upper)
-    stand[2] -= robot.link_pose(stand, stance.feet[0])[1][2]
-    held = [(ts.weld if stance.flat else ts.point)(foot) for foot in stance.feet]
-
-    ocp = ts.Problem(steps=STEPS, step=STEP, integrator=integrator)
-    q = ocp.state("q", on=robot, lower=robot.q_lower, upper=robot.q_upper)
-    v = ocp.state("v", robot.nv, lower=-20, upper=20)
-    limit = robot.effort_limit[6:]
-    tau = ocp.control("tau", robot.nv - 6, lower=-limit, upper=limit)
-    a, forces = robot.forward_dynamics(q, v, ts.vertcat(np.zeros(6), tau), held)
-    ocp.derivative(q=v, v=a)
-    ocp.minimize(1e-3 * ts.sumsqr(tau) + 1e-2 * ts.sumsqr(v) + 1e-4 * ts.sumsqr(a))
-    ocp.minimize(10 * ts.sumsqr(v), at="end")
-    for foot, force in zip(stance.feet, forces):
-        x, y, z = ts.vertsplit(robot.link_pose(q, foot)[0] @ force[-3:])
-        ocp.constrain(f"{foot} pushes", z, lower=1)
-        ocp.constrain(f"{foot} grips", FRICTION * z - ts.vertcat(x, -x, y, -y), lower=0)
-    ocp.constrain("stand", q, equals=stand, at="start")
-    ocp.constrain("at rest", v, equals=0, at="start")
-    ocp.constrain("down", q[2], equals=stand[2] - DOWN, at="end")
-    return ocp, {"q": stand, "tau": robot.standing_torques(stand, held)[6:]}
+def quickest(solver: Any, guess: dict[str, Any], rounds: int = 5, **settings: Any) -> Any:
+    """The quickest of some solves, or the one that fails."""
+    first = solver.solve(guess=guess, settings=ts.Settings(**settings))
+    again = range(rounds - 1 if first.status == "solved" else 0)
+    runs = [first, *(solver.solve(guess=guess, settings=ts.Settings(**settings)) for _ in again)]
+    return min(runs, key=lambda run: run.statistics.seconds)
 
 
 def measure(name: str, integrator: str) -> None:
-    """Print one row: seconds to state and to build, MB, then the best of some solves."""
+    """Print one row: seconds to state, to derive, to compile, to build in all, MB, then the best of some solves."""
+    spent: dict[str, float] = {}
+    timed(recursive_stage, "remainder", spent, "derive")
+    timed(functions.Transcription, "functions", spent, "derive")
+    timed(compiler, "_build", spent, "compile")
     begin = perf_counter()
-    ocp, guess = crouch(name, integrator)
+    ocp, guess = STATEMENTS[name](integrator)
     stated = perf_counter()
     solver = ocp.build()
-    built = perf_counter()
-    runs = [solver.solve(guess=guess) for _ in range(7)]
-    best = min((run.statistics for run in runs), key=lambda each: each.seconds)
+    built = perf_counter() - stated
+    best = quickest(solver, guess, rounds=7)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    each = [1e3 * t / best.iterations for t in (best.seconds, best.seconds_functions, best.seconds_linear)]
-    numbers = (f"{stated - begin:.2f}", f"{built - stated:.2f}", f"{memory:.0f}", runs[0].status, best.iterations)
-    print(*numbers, *(f"{t:.2f}" for t in each), f"{best.seconds:.3f}", sep=" | ")
+    parts = [stated - begin, spent.get("derive", 0.0), spent.get("compile", 0.0), built]
+    numbers = [*(f"{t:.2f}" for t in parts), f"{memory:.0f}", best.status, best.statistics.iterations]
+    print(*numbers, *(f"{t:.2f}" for t in milliseconds(best.statistics)), f"{best.statistics.seconds:.3f}", sep=" | ")
 
 
 def free_motion(name: str) -> tuple[ts.Problem, np.ndarray]:
@@ -160,24 +140,71 @@ def ways() -> None:
 
 
 def settings() -> None:
-    """Two threads, and Gauss-Newton."""
+    """Two threads, Gauss-Newton, and inverse dynamics as equalities beside forward dynamics as a node."""
+    print(describe("casadi", "numpy"))
     ocp, guess = crouch("talos")
-    solver = ocp.build()
+    solver, answers = ocp.build(), []
     for threads in (1, 2):
-        chosen = ts.Settings(threads=threads)
-        best = min((solver.solve(guess=guess, settings=chosen).statistics for _ in range(5)), key=lambda s: s.seconds)
-        each = [1e3 * t / best.iterations for t in (best.seconds, best.seconds_functions, best.seconds_linear)]
-        print(f"talos, {threads} threads: {each[0]:.2f} ms, functions {each[1]:.2f}, linear {each[2]:.2f}")
-    ocp, guess = crouch("g1")
-    print("g1, Gauss-Newton:", str(ocp.build(hessian="gauss-newton").solve(guess=guess)).splitlines()[:3])
+        best = quickest(solver, guess, threads=threads)
+        answers.append(best.q)
+        each, linear = milliseconds(best.statistics), best.statistics
+        both = 1e3 * (linear.seconds_functions + linear.seconds_linear) / linear.iterations
+        split = f"functions {each[1]:.2f}, linear {each[2]:.2f}, both {both:.2f}"
+        print(f"- talos, {threads} threads: {each[0]:.2f} ms, {split}")
+    print("- the same bits:", np.array_equal(*answers))
+    for name in STANCES:
+        ocp, guess = crouch(name)
+        for hessian in ("exact", "gauss-newton"):
+            solver = crouch(name)[0].build(hessian=hessian)
+            for barrier in ("monotone", "adaptive"):
+                best = quickest(solver, guess, rounds=3, barrier=barrier)
+                taken, each = best.statistics, milliseconds(best.statistics)
+                print(
+                    f"- {name}, {hessian}, {barrier} barrier: {best.status}, {taken.iterations} iterations, "
+                    f"{1e3 * taken.seconds:.0f} ms, {each[0]:.2f} each, objective {best.objective:.9g}"
+                )
+    for name in ("go1", "hyq"):
+        begin = perf_counter()
+        ocp, guess = inverse_crouch(name)
+        solver = ocp.build()
+        built = perf_counter() - begin
+        best = quickest(solver, guess, rounds=3)
+        each = milliseconds(best.statistics)
+        print(
+            f"- {name}, inverse dynamics as equalities: {built:.1f} s, {best.status}, {best.statistics.iterations} "
+            f"iterations, {each[0]:.2f} ms, functions {each[1]:.2f}, linear {each[2]:.2f}, "
+            f"objective {best.objective:.9g}"
+        )
+
+
+def rivals(python: str) -> None:
+    """Crocoddyl on the same crouches, one thread."""
+    print(describe("casadi", "numpy"))
+    print("| robot | solver | iterations | ms each | ended by its own test | height missed, m |")
+    print("| --- " * 6 + "|")
+    for name, stance in STANCES.items():
+        robot, stand, held = standing(name)
+        told = {
+            "urdf": str(robot_file(name)), "stand": stand.tolist(), "feet": stance.feet, "flat": stance.flat,
+            "damping": 2 / held[0].period, "down": DOWN, "friction": FRICTION, "steps": STEPS, "step": STEP,
+            "effort": robot.effort_limit[6:].tolist(), "tau": robot.standing_torques(stand, held)[6:].tolist(),
+        }  # fmt: skip
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(json.dumps(told))
+            file.flush()
+            script = Path(__file__).parent / "support" / "rivals" / "crocoddyl_crouch.py"
+            alone = {**os.environ, "OMP_NUM_THREADS": "1"}
+            done = subprocess.run([python, str(script), file.name], capture_output=True, text=True, env=alone)
+        for line in done.stdout.splitlines() or [done.stderr.strip().splitlines()[-1]]:
+            print(f"| {name} | {line} |", flush=True)
 
 
 def main() -> None:
-    names = [name for name in sys.argv[1:] if name in STANCES] or list(STANCES)
+    names = [name for name in sys.argv[1:] if name in STATEMENTS] or list(STATEMENTS)
     print(describe("casadi", "numpy"))
-    columns = "state, s | build, s | MB | status | iterations | ms each | functions | linear | solve, s | code, MB"
-    print(f"| robot | cache | {columns} |")
-    print("| --- " * 12 + "|")
+    columns = "state, s | derive | compile | build, s | MB | status | iterations | ms each | functions | linear"
+    print(f"| robot | cache | {columns} | solve, s | code, MB |")
+    print("| --- " * 14 + "|")
     for name in names:
         for integrator in ("semi-implicit euler", "rk4") if name == "go1" else ("semi-implicit euler",):
             with tempfile.TemporaryDirectory() as folder:
@@ -196,6 +223,8 @@ def _row(name: str, integrator: str, cache: str) -> str:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         measure(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:2] == ["--rivals"]:
+        rivals(sys.argv[2])
     elif sys.argv[1:] == ["--ways"]:
         ways()
     elif sys.argv[1:] == ["--settings"]:

@@ -283,7 +283,7 @@ HANDS_WORDS = (
     "than for PV-OSIM. On G1's own hands, 9 rows each through the 7 joints of an arm, it has more: composing at a "
     "palm costs two products of rank 6, and saves 3 columns a joint. Hands of 24 dofs and 15 rows turn that "
     "round, on one arm; with two, what both arms bring goes through G1's 3 waist joints alone, too few to compose "
-    "for (the paper's own remark in its Sec. V-D, where it is 3 joints or fewer). `mixed` (method 'pv-osim- "
+    "for (the paper's own remark in its Sec. V-D, where it is 3 joints or fewer). `mixed` (method 'pv-osim-"
     "mixed') composes at a link where that saves operations."
 )
 

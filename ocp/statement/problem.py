@@ -33,6 +33,7 @@ from .costs_and_constraints.terms import Kind, PhaseLink, Term, term
 from .expressions import add_dynamics, own_expression, own_limits
 from .horizon import check_steps, free_duration, step_lengths, time_step
 from .integrators import METHODS
+from .refusal import all_or_nothing
 from .variables import (
     Control,
     Free,
@@ -103,6 +104,7 @@ class Problem:
 
     # --- variables
 
+    @all_or_nothing
     def state(
         self,
         name: str,
@@ -134,6 +136,7 @@ class Problem:
         self.states.append(new_state(name, manifold, limits, on, called))
         return self._softened(name, self.states[-1].value, lower, upper, soft)
 
+    @all_or_nothing
     def control(
         self,
         name: str,
@@ -155,12 +158,14 @@ class Problem:
         self.controls.append(Control(name, ca.SX.sym(name, size), limits, called))
         return self._softened(name, self.controls[-1].symbol, lower, upper, soft)
 
+    @all_or_nothing
     def parameter(self, name: str, size: int = 1, per_stage: bool = False) -> ca.SX:
         """A number or vector that is given with every solve, one for all stages or one for each; returns its symbol."""
         self._check_name("parameter", name)
         self.parameters.append(Parameter(name, ca.SX.sym(name, checked_size("parameter", name, size)), per_stage))
         return self.parameters[-1].symbol
 
+    @all_or_nothing
     def start(self, *names: str) -> None:
         """The first values of these states come with every solve: `solver.solve(start={"q": ..., "v": ...})`.
 
@@ -189,16 +194,19 @@ class Problem:
 
     # --- dynamics
 
+    @all_or_nothing
     def derivative(self, **rates: ca.SX) -> None:
         """The time derivatives of states, by their names: q' = v is `derivative(q=v)`."""
         self._check_open("derivative")
         add_dynamics(self, "derivative", rates, discrete=False)
 
+    @all_or_nothing
     def next(self, **values: ca.SX) -> None:
         """The states' values at the next stage, by their names."""
         self._check_open("next")
         add_dynamics(self, "next", values, discrete=True)
 
+    @all_or_nothing
     def then(self, phase: Problem, choose: Sequence[str] = (), **entry: ca.SX) -> Problem:
         """Let another phase follow the last stage of this one, and return it.
 
@@ -215,6 +223,7 @@ class Problem:
 
     # --- cost and constraints
 
+    @all_or_nothing
     def minimize(self, expression: ca.SX | float, at: Stages = "steps", name: str | None = None) -> None:
         """Add a cost: a number, summed over the steps (a plain sum), or at the stages that `at` names ("end", ...)."""
         self._check_open("minimize")
@@ -229,6 +238,7 @@ class Problem:
         stages = stages_of(name, expression, at, self.steps, self.controls)
         self.terms.append(term(name, Kind.OBJECTIVE, expression, stages))
 
+    @all_or_nothing
     def constrain(
         self,
         name: str,
@@ -257,6 +267,7 @@ class Problem:
             self.constrain(f"soft limits of {name}", value, lower=lower, upper=upper, soft=soft)
         return value
 
+    @all_or_nothing
     def reach(
         self,
         link: str,
@@ -278,6 +289,7 @@ class Problem:
 
         reach(self, link, position, rotation, pointing, along, tolerance, angle, at)
 
+    @all_or_nothing
     def keep_upright(
         self,
         link: str,
@@ -291,6 +303,7 @@ class Problem:
 
         keep_upright(self, link, axis, up, angle, at)
 
+    @all_or_nothing
     def avoid(
         self, scene: Scene, robot: Model | Cloud, q: ca.SX, margin: float = 0.02, name: str = "clearance"
     ) -> Avoidance:
@@ -299,10 +312,9 @@ class Problem:
         Where things stand comes with every solve, and may change: `solver.solve(**avoidance.values(q_guess))` puts what
         is nearest along a guess (stages, nq) into the rows; see `Avoidance`.
         """
-        from ...dynamics import Cloud
         from .space.avoid import avoid
 
-        return avoid(self, scene, robot if isinstance(robot, Cloud) else Cloud(robot), q, margin, name)
+        return avoid(self, scene, robot, q, margin, name)
 
     def build(self, hessian: str = "exact", backend: str = "native") -> Solver:
         """Derivatives and machine code: a solver for this problem.

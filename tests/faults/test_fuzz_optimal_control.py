@@ -193,6 +193,33 @@ def test_a_statement_is_closed_by_build():
     np.testing.assert_array_equal(ocp.build().solve().x, before.x)
 
 
+def test_a_verb_that_is_refused_leaves_the_statement_as_it_was():
+    """Who corrects a line of a notebook says it again, and is not told that half of it was said before."""
+    ocp = Problem(steps=3, step=0.1)
+    x, y = ocp.state("x"), ocp.state("y")
+    u = ocp.control("u")
+    refused = [
+        lambda: ocp.state("z", soft="dear", lower=0),
+        lambda: ocp.control("z", soft=[1, 2, 3], lower=0),
+        lambda: ocp.start("x", "nowhere"),
+        lambda: ocp.next(x=x, y="junk"),
+        lambda: ocp.derivative(x=u, y=ca.SX.sym("foreign")),
+        lambda: ocp.minimize(u**2, at=99),
+        lambda: ocp.constrain("row", x, lower=0, soft=-1),
+        lambda: ocp.then(Problem(steps=2), choose=["nothing"]),
+    ]
+    before = str(ocp)
+    for verb in refused:
+        with pytest.raises(ProblemError):
+            verb()
+        assert str(ocp) == before
+    assert not (ocp.started or ocp.dynamics or ocp.terms or ocp.links or ocp.discrete)
+    ocp.derivative(x=u, y=x)
+    ocp.start("x", "y")
+    ocp.minimize(u**2 + y**2)
+    assert ocp.build().solve(start={"x": 1.0, "y": 0.0}).solved
+
+
 def test_names_of_the_dynamics_are_ours():
     ocp, x, u = rest_to_rest()
     with pytest.raises(ProblemError, match="'dynamics of x' is what the rows of dynamics are called"):

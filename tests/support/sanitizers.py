@@ -13,5 +13,9 @@ FLAGS = ["-O1", "-g", f"-fsanitize={SANITIZED}", "-DUNCOUNTED"] if SANITIZED els
 
 
 def environment() -> dict[str, str]:
-    """For processes that are no Python: without the sanitizers' libraries, which are preloaded for it."""
-    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" or not SANITIZED}
+    """For processes that are no Python: without the sanitizers' libraries, which are preloaded for it, and with their
+    search for lost memory, which Python's own would fill.
+    """
+    if not SANITIZED:
+        return dict(os.environ)
+    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | {"ASAN_OPTIONS": ""}

@@ -16,14 +16,15 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ....dynamics import Cloud, Scene
+from ....dynamics import Cloud, Model, Scene
 from ....dynamics.algebra.spatial import Transform
 from ....dynamics.free.kinematics import body_poses
 from ....dynamics.free.tree_motion import transforms
 from ....dynamics.shapes.block import BLOCK, FAR_AWAY
 from ....dynamics.shapes.cloud import tangent_planes
 from ....dynamics.shapes.distance import point_to_block
-from ....errors import ProblemError
+from ....errors import ProblemError, said
+from ....floats import checked_floats
 
 if TYPE_CHECKING:
     from ..problem import Problem
@@ -50,8 +51,17 @@ class Avoidance:
 
         scene: another than the one that was stated. extra: m, added to the margin, one for all stages or one for each.
         """
-        q = np.atleast_2d(np.asarray(q, dtype=float))
-        margin = np.broadcast_to(self.margin + np.asarray(extra, dtype=float), (len(q),))
+        q, nq = np.atleast_2d(checked_floats("avoid: q", q)), self.cloud.model.nq
+        if q.ndim != 2 or q.shape[1] != nq or not np.isfinite(q).all():
+            raise ProblemError(f"avoid: q has shape {q.shape}, expected finite numbers (stages, {nq})")
+        more = checked_floats("avoid: extra", extra).ravel()
+        if len(more) not in (1, len(q)) or not np.isfinite(more).all():
+            raise ProblemError(
+                f"avoid: extra is {said(extra)}, expected one finite number, or one for each of {len(q)}"
+            )
+        if scene is not None and not isinstance(scene, Scene):
+            raise ProblemError(f"avoid: scene is {said(scene)}, expected a Scene")
+        margin = np.broadcast_to(self.margin + more, (len(q),))
         found = {}
         if self.places:
             found[f"{self.name}_places"] = self._places(self.scene if scene is None else scene, q, margin)
@@ -138,17 +148,23 @@ class Avoidance:
         return np.array([part.a.ravel() for part in self.cloud.parts])
 
 
-def avoid(problem: Problem, scene: Scene, robot: Cloud, q: ca.SX, margin: float, name: str) -> Avoidance:
+def avoid(problem: Problem, scene: Scene, robot: Model | Cloud, q: ca.SX, margin: float, name: str) -> Avoidance:
     """What `Problem.avoid` does."""
     if not isinstance(scene, Scene):
         raise ProblemError(f"avoid: scene is a {type(scene).__name__}, expected a Scene")
+    if not isinstance(robot, (Model, Cloud)):
+        raise ProblemError(f"avoid: robot is {said(robot)}, expected a Model")
     if not (isinstance(margin, (int, float)) and 0 <= margin < np.inf):
-        raise ProblemError(f"avoid: margin is {margin!r}, expected a distance in m from 0 on")
-    spheres = {int(body): int((robot.bodies == body).sum()) for body in sorted(set(robot.bodies)) if body >= 0}
+        raise ProblemError(f"avoid: margin is {said(margin)}, expected a distance in m from 0 on")
+    if not isinstance(name, str):
+        raise ProblemError(f"avoid: name is {said(name)}, expected a text that messages can call it by")
+    cloud = robot if isinstance(robot, Cloud) else Cloud(robot)
+    at = cloud.model.configuration(problem.expression("avoid: q", q))
+    spheres = {int(body): int((cloud.bodies == body).sum()) for body in sorted(set(cloud.bodies)) if body >= 0}
     places = tuple(body for body, count in spheres.items() for _ in range(places_on(count)))
-    bodies = np.sort(robot.bodies[robot.sphere_pairs], axis=1)
+    bodies = np.sort(cloud.bodies[cloud.sphere_pairs], axis=1)
     touches = tuple((int(i), int(j)) for i, j in sorted({(i, j) for i, j in bodies}))
-    poses = body_poses(robot.model, transforms(robot.model, q))
+    poses = body_poses(cloud.model, transforms(cloud.model, at))
     if places:
         numbers = ca.reshape(problem.parameter(f"{name}_places", PLACE * len(places), per_stage=True), PLACE, -1)
         rows = [_to_block(poses[body], numbers[:, k]) for k, body in enumerate(places)]
@@ -157,7 +173,7 @@ def avoid(problem: Problem, scene: Scene, robot: Cloud, q: ca.SX, margin: float,
         numbers = ca.reshape(problem.parameter(f"{name}_touches", TOUCH * len(touches), per_stage=True), TOUCH, -1)
         rows = [_between(poses, pair, numbers[:, k]) for k, pair in enumerate(touches)]
         problem.constrain(f"{name} itself", ca.vertcat(*rows), lower=0)
-    return Avoidance(name, scene, robot, float(margin), places, touches)
+    return Avoidance(name, scene, cloud, float(margin), places, touches)
 
 
 def places_on(spheres: int) -> int:

@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ....errors import ModelError, ProblemError
-from ....floats import floats
+from ....errors import ModelError, ProblemError, said
+from ....floats import checked_floats
 
 if TYPE_CHECKING:
     from ..costs_and_constraints.named_stages import Stages
@@ -34,11 +34,11 @@ def reach(
     at: Stages,
 ) -> None:
     """What `Problem.reach` does."""
+    R, p = _pose(problem, "reach", link)
     if position is None and rotation is None and pointing is None:
         raise ProblemError(f"reach: '{link}' has no goal, expected position, rotation or pointing")
     if rotation is not None and pointing is not None:
         raise ProblemError(f"reach: '{link}' has both rotation and pointing, expected one of them")
-    R, p = _pose(problem, "reach", link)
     if position is not None:
         error = p - _shaped(f"reach: position of '{link}'", position, (3, 1))
         if along is not None:
@@ -50,6 +50,8 @@ def reach(
             _check_rotation(link, np.array(ca.DM(wanted)))
         _within(problem, f"{link} rotation", rotation_error(wanted.T @ R), angle, at)
     if pointing is not None:
+        if not isinstance(pointing, (tuple, list)) or len(pointing) != 2:
+            raise ProblemError(f"reach: pointing of '{link}' is {said(pointing)}, expected an axis and a direction")
         axis = R @ ca.SX(_unit(f"reach: axis of '{link}'", pointing[0]))
         direction = _unit(f"reach: direction of '{link}'", pointing[1])
         _within(problem, f"{link} pointing", ca.SX(_across("", direction)) @ axis, angle, at)
@@ -59,7 +61,7 @@ def reach(
 def keep_upright(problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: Stages) -> None:
     """What `Problem.keep_upright` does."""
     if not (isinstance(angle, (int, float)) and 0 < angle <= np.pi):
-        raise ProblemError(f"keep_upright: angle is {angle!r}, expected one of more than 0 and at most pi, in rad")
+        raise ProblemError(f"keep_upright: angle is {said(angle)}, expected one of more than 0 and at most pi, in rad")
     R, _ = _pose(problem, "keep_upright", link)
     leaning = ca.dot(_unit("keep_upright: up", up), R @ _unit("keep_upright: axis", axis))
     problem.constrain(f"{link} upright", leaning, lower=float(np.cos(angle)), at=at)
@@ -73,6 +75,8 @@ def rotation_error(E: ca.SX) -> ca.SX:
 
 def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
     """Rotation and position of a link of the robot whose configuration is a state."""
+    if not isinstance(link, str):
+        raise ProblemError(f"{verb}: link is {said(link)}, expected the name of one")
     robots: list[tuple[Any, ca.SX]] = [(v.on, v.value) for v in problem.states if v.on is not None]
     having = [(robot, q) for robot, q in robots if link in robot.frames]
     if len(having) != 1:
@@ -90,7 +94,7 @@ def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
 
 def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: Stages) -> None:
     if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < np.inf):
-        raise ProblemError(f"reach: the tolerance of {name} is {tolerance!r}, expected a number from 0 on")
+        raise ProblemError(f"reach: the tolerance of {name} is {said(tolerance)}, expected a number from 0 on")
     if tolerance == 0:
         problem.constrain(name, error, equals=0, at=at)
     else:
@@ -98,15 +102,19 @@ def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: Sta
 
 
 def _shaped(what: str, value: ArrayLike | ca.SX, shape: tuple[int, int]) -> ca.SX:
-    try:
-        made = value if isinstance(value, ca.SX) else ca.SX(ca.DM(floats(value)))
-    except (TypeError, ValueError, NotImplementedError):
-        raise ProblemError(f"{what} is {value!r}, expected numbers or SX") from None
+    made = value if isinstance(value, ca.SX) else _numbers(what, value)
     if made.numel() != shape[0] * shape[1] or (shape[1] > 1 and made.shape not in (shape, (shape[0] * shape[1], 1))):
         raise ProblemError(f"{what} has shape {made.shape}, expected {shape}")
     if made.is_constant() and not np.isfinite(np.array(ca.DM(made))).all():
         raise ProblemError(f"{what} has an entry that is not finite, expected numbers")
     return made if made.shape == shape else ca.reshape(made, *shape)
+
+
+def _numbers(what: str, value: ArrayLike) -> ca.SX:
+    numbers = checked_floats(what, value, "numbers or SX")
+    if numbers.ndim > 2:
+        raise ProblemError(f"{what} has shape {numbers.shape}, expected a vector or a matrix")
+    return ca.SX(ca.DM(numbers))
 
 
 def _check_rotation(link: str, R: np.ndarray) -> None:
@@ -115,12 +123,9 @@ def _check_rotation(link: str, R: np.ndarray) -> None:
 
 
 def _unit(what: str, value: ArrayLike) -> np.ndarray:
-    try:
-        vector = floats(value).reshape(3)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{what} is {value!r}, expected three numbers") from None
-    if not np.isfinite(vector).all() or not np.linalg.norm(vector) > 0:
-        raise ProblemError(f"{what} is {value!r}, expected a direction")
+    vector = checked_floats(what, value, "three numbers").ravel()
+    if len(vector) != 3 or not np.isfinite(vector).all() or not 0 < np.linalg.norm(vector) < np.inf:
+        raise ProblemError(f"{what} is {said(value)}, expected a direction of three numbers")
     return vector / np.linalg.norm(vector)
 
 

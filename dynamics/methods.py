@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from ..errors import ModelError
+from ..errors import ModelError, said
 from ..late import LateTable
 from .algebra.arrays import Array, any_not_finite, is_symbolic
 from .algebra.spatial import moments_text
@@ -148,8 +148,8 @@ def _chosen(model: Model, constraints: Sequence[Constraint]) -> Choice:
 
 def named(methods: Mapping[str, Named], method: str) -> Named:
     """The method of that name; an unknown one is answered with those there are."""
-    if method not in methods:
-        raise ModelError(f"method is '{method}', expected one of {', '.join(methods)}")
+    if not isinstance(method, str) or method not in methods:
+        raise ModelError(f"method is {said(method)}, expected one of {', '.join(methods)}")
     return methods[method]
 
 
@@ -189,7 +189,7 @@ def proximal_dynamics(
     """Accelerations, forces and, of numbers, a report, by a proximal method."""
     from .proximal.iteration import solve
 
-    kind = named(PROXIMAL, method or DEFAULT_PROXIMAL)
+    kind = named(PROXIMAL, DEFAULT_PROXIMAL if method is None else method)
     try:
         a, reached, report = solve(kind, problem, settings or DEFAULT, forces)
     except ZeroDivisionError:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..cached import cached_property
+from ..errors import ModelError, said
 from . import alterations, methods
 from .algebra.arrays import Array, Given, answer, column, flat
 from .constrained.constrained_inverse import constrained_inverse
@@ -83,7 +84,11 @@ class Model(KinematicTree):
 
     def random_configuration(self, rng: np.random.Generator | int) -> np.ndarray:
         """A configuration (nq,), uniform between the limits; the same for the same seed."""
-        return configuration.random_configuration(self, np.random.default_rng(rng)).ravel()
+        try:
+            draw = np.random.default_rng(rng)
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(f"random_configuration: got {said(rng)}, expected a generator or a seed") from None
+        return configuration.random_configuration(self, draw).ravel()
 
     def integrate(self, q: Given, v: Given) -> Array:
         """q (nq,) moved along v (nv,) for a unit of time."""

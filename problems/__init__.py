@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ProblemError
+from ..errors import ProblemError, said
 
 if TYPE_CHECKING:
     from .ready import Task
@@ -47,6 +47,6 @@ def summary(name: str) -> str:
 
 
 def _function(name: str) -> Callable[..., Task]:
-    if name not in _MODULES:
-        raise ProblemError(f"there is no ready problem '{name}', expected one of {', '.join(_MODULES)}")
+    if not isinstance(name, str) or name not in _MODULES:
+        raise ProblemError(f"there is no ready problem {said(name)}, expected one of {', '.join(_MODULES)}")
     return getattr(import_module(f".tasks.{_MODULES[name]}", __name__), name)

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ..dynamics import Model, ModelError, load_urdf
+from ..errors import said
 from ..whole_file import path_of
 
 OURS = {"iiwa14": Path(__file__).parent / "robots" / "iiwa14.urdf"}
@@ -46,6 +47,8 @@ def robot(name: str, floating_base: bool | None = None) -> Model:
 
     Joints that mimic others (grippers of "panda" and "talos") are read as joints of their own.
     """
+    if not isinstance(name, str):
+        raise ModelError(f"robot: name is {said(name)}, expected a text")
     if name in OURS:
         return load_urdf(OURS[name], floating_base=bool(floating_base))
     files = example_files()

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...cached import cached_property
-from ...errors import ModelError
+from ...errors import ModelError, said
+from ...floats import checked_floats
 from ..algebra.arrays import Array, Given, column, fingerprint, matrix, numbers, per_row
 from ..algebra.spatial import Transform, from_rpy, placement
 from ..given import all_of
@@ -91,15 +92,18 @@ class Constraint:
         other: str | None = None,
         more: Sequence[Sequence[Any]] = (),
     ):
-        what = f"constraint on '{link}'"
+        what = f"constraint on {said(link)}"
+        for name in (link, *([] if other is None else [other])):
+            if not isinstance(name, str):
+                raise ModelError(f"{what}: a link is {said(name)}, expected its name")
         rows = matrix(K, f"{what}: K")
         if rows.shape[1] != 6 or not 1 <= rows.shape[0] <= 6:
             raise ModelError(f"{what}: K has shape {tuple(rows.shape)}, expected 1 to 6 rows of 6")
-        if period is not None and not period > 0:
-            raise ModelError(f"{what}: period is {period} s, expected more than 0, or None")
+        if period is not None and not (isinstance(period, (int, float)) and period > 0):
+            raise ModelError(f"{what}: period is {said(period)} s, expected more than 0, or None")
         R = numbers(per_row(softness, rows.shape[0], f"{what}: softness"), f"{what}: softness")
         if not (R > 0).all():
-            raise ModelError(f"{what}: softness is {softness!r}, expected more than 0")
+            raise ModelError(f"{what}: softness is {said(softness)}, expected more than 0")
         further = tuple(Further.of(each, rows.shape[0], what) for each in more)
         demand = per_row(k, rows.shape[0], f"{what}: k")
         values = (link, rows, demand, classical, frame, target, period, R, other, further)
@@ -134,7 +138,7 @@ def weld(
     """All six motions of a frame at `position`, `rpy` on the link. target: its pose (R (3, 3), p (3,)) in the world, or
     on the `other` link, to which it is welded then.
     """
-    frame = placement(from_rpy(rpy), np.asarray(position, dtype=float))
+    frame = placement(from_rpy(_three(link, "rpy", rpy)), _three(link, "position", position))
     aim = None if target is None else checked_pose(link, target)
     return Constraint(link, np.eye(6), acceleration, False, frame, aim, period, softness, other)
 
@@ -151,19 +155,26 @@ def point(
     """The three translations of a point on the link, along the link's axes. target: its position (3,) in the world, or
     on the `other` link, to which it is pinned then.
     """
-    frame = placement(np.eye(3), np.asarray(position, dtype=float))
+    frame = placement(np.eye(3), _three(link, "position", position))
     aim = None if target is None else checked_pose(link, (np.eye(3), target))
     return Constraint(link, np.eye(6)[3:], acceleration, True, frame, aim, period, softness, other)
 
 
 def checked_pose(link: str, given: Pose) -> Transform:
     """The user's pair of a rotation and a position, checked."""
-    R, p = (np.asarray(part, dtype=float) for part in given)
-    if R.shape != (3, 3) or p.shape != (3,) or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
-        raise ModelError(
-            f"constraint on '{link}': target is not a rotation (3, 3) and a position (3,), expected such a pair"
-        )
+    what = f"constraint on {said(link)}: target"
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ModelError(f"{what} is {said(given)}, expected a rotation (3, 3) and a position (3,)")
+    R, p = (checked_floats(what, part, error=ModelError) for part in given)
+    shaped = R.shape == (3, 3) and p.shape == (3,) and np.isfinite(p).all()
+    if not shaped or not np.allclose(R @ R.T, np.eye(3), atol=1e-6):
+        raise ModelError(f"{what} is not a rotation (3, 3) and a position (3,), expected such a pair")
     return placement(R, p)
+
+
+def _three(link: str, what: str, given: ArrayLike) -> np.ndarray:
+    what = f"constraint on {said(link)}: {what}"
+    return numbers(column(given, 3, what), what).ravel()
 
 
 def listed(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:

@@ -41,7 +41,7 @@ def delassus(model: Model, q: Array, constraints: Sequence[Constraint], method: 
     if not constraints:
         raise ModelError("delassus got no constraints, expected at least one")
     loops = has_loops(model, constraints)
-    method = method or (WITH_LOOPS if loops else DEFAULT)
+    method = (WITH_LOOPS if loops else DEFAULT) if method is None else method
     find = named(DELASSUS, method)
     if loops and method != WITH_LOOPS:
         raise ModelError(f"delassus by '{method}': a constraint closes a loop, expected method '{WITH_LOOPS}' or None")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import ModelError
+from ...errors import ModelError, said
 from ..algebra.arrays import numbers
 from ..algebra.spatial import Transform, placement
 from ..free.passive import Point
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def attach(builder: ModelBuilder, model: Model, parent: str, prefix: str, position: ArrayLike, rpy: ArrayLike) -> None:
     """Hang a model on the parent link, its world placed there; names come behind the prefix."""
-    if parent not in builder.frames:
-        raise ModelError(f"attach: parent '{parent}' is not there, expected one of {', '.join(builder.frames)}")
+    if not isinstance(parent, str) or parent not in builder.frames:
+        raise ModelError(f"attach: parent {said(parent)} is not there, expected one of {', '.join(builder.frames)}")
     if not isinstance(model, Model) or not isinstance(prefix, str):
-        raise ModelError(f"attach: got {model!r} with the prefix {prefix!r}, expected a Model and a text")
+        raise ModelError(f"attach: got {said(model)} with the prefix {said(prefix)}, expected a Model and a text")
     links = [name for name in model.frames if name != "universe"]
     twice = [prefix + name for name in links if prefix + name in builder.frames]
     if twice:

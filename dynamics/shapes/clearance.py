@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...errors import ModelError, said
 from ..algebra.arrays import Array, rows
 from ..algebra.spatial import Transform
 from ..free.kinematics import body_poses
 from ..free.tree_motion import transforms
 from .distance import point_to_block, segment_to_block
 from .rounds import Round, rounds_of
+from .scene import Scene
 
 if TYPE_CHECKING:
     from ..model import Model
-    from .scene import Scene
 
 
 class Pair(NamedTuple):
@@ -30,6 +31,8 @@ class Pair(NamedTuple):
 
 def distances(model: Model, q: Array, scene: Scene) -> Array:
     """The distances (count, 1), m, of the robot's moving round parts to the obstacles: in the order of `pairs`."""
+    if not isinstance(scene, Scene):
+        raise ModelError(f"distances: scene is {said(scene)}, expected a Scene")
     poses = body_poses(model, transforms(model, q))
     blocks = [numbers.reshape(-1, 1) for numbers in scene.blocks()]
     found = [distance(part, poses, block) for part in _moving(model) for block in blocks]

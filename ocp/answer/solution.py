@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...cached import cached_property
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ..judge.residual import Measured, Point, Residual
 from ..solve.warm_start import WarmStart
 from ..stages.layout import Layout
@@ -120,8 +120,8 @@ class Solution(WithoutSolver):
     def branch(self, last: str | None = None) -> list[PhaseSolution]:
         """The phases one after another, to the one named `last`; if not named, to the end of the first branch."""
         phases, places = list(self.phases.values()), self.layout.phases
-        if last is not None and last not in self.phases:
-            raise ProblemError(f"branch: there is no phase '{last}'; the phases are {', '.join(self.phases)}")
+        if last is not None and not (isinstance(last, str) and last in self.phases):
+            raise ProblemError(f"branch: there is no phase {said(last)}; the phases are {', '.join(self.phases)}")
         at = [place.name for place in places].index(last) if last is not None else 0
         while last is None and any(place.parent == at for place in places):
             at = next(i for i, place in enumerate(places) if place.parent == at)

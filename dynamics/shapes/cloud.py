@@ -110,11 +110,7 @@ class Cloud:
 
     def distances(self, q: np.ndarray, scene: Scene) -> np.ndarray:
         """The distances (count, n, obstacles), m, of the spheres to the obstacles; those that never move are far."""
-        centres = self.centres(q)
-        found = points_to_blocks(centres.reshape(-1, 3), scene.blocks()).reshape(*centres.shape[:2], len(scene))
-        found -= self.radii[:, None]
-        found[:, self.bodies < 0] = np.inf
-        return found
+        return np.asarray(self.clearance(scene).distances(np.ascontiguousarray(np.atleast_2d(q), dtype=float)))
 
     def nearest(self, q: np.ndarray, scene: Scene) -> Nearest:
         """How near each configuration (count, nq) comes to the scene or to itself, and where."""
@@ -133,28 +129,18 @@ class Cloud:
         from ...native import core
 
         code = self.centres_function
-        moving, pairs = (self.bodies >= 0).astype(int).tolist(), self.sphere_pairs.tolist()
-        made = core.Clearance(
-            self.model.nq, code.lanes, code.address, code.sizes.work, self.radii.tolist(), moving, pairs
-        )
+        made = core.Clearance(self.model.nq, code.lanes, code.address, code.sizes.work, *self._listed)
         made.set_scene(np.ascontiguousarray(scene.blocks()))
         return made
+
+    @cached_property
+    def _listed(self) -> tuple[list[float], list[int], list[list[int]]]:
+        """Radii, whether a sphere moves, and pairs, as the core takes them."""
+        return self.radii.tolist(), (self.bodies >= 0).astype(int).tolist(), self.sphere_pairs.tolist()
 
     def _joined(self, first: int, second: int) -> bool:
         parents = (*self.model.parents, -2)  # so that parents[-1], that of the world, is nobody
         return parents[first] == second or parents[second] == first
-
-
-def points_to_blocks(points: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """The distances (points, blocks), m, of points (count, 3) to blocks (count, 17)."""
-    R, half, cylinder = blocks[:, :9].reshape(-1, 3, 3), blocks[:, 12:15], blocks[:, 16] > 0
-    local = np.abs(np.einsum("kij,pki->pkj", R, points[:, None] - blocks[:, 9:12]))
-    round_ = local[:, cylinder]
-    local[:, cylinder, 0], local[:, cylinder, 1] = np.hypot(round_[..., 0], round_[..., 1]), 0.0
-    over = local - half
-    over[:, cylinder, 1] = over[:, cylinder, 0].clip(max=0.0)
-    outside = np.linalg.norm(over.clip(min=0.0), axis=2)
-    return outside + over.max(axis=2).clip(max=0.0) - blocks[:, 15]
 
 
 def tangent_planes(points: np.ndarray, blocks: np.ndarray) -> np.ndarray:

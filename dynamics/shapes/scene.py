@@ -29,6 +29,7 @@ class Scene:
     """
 
     obstacles: dict[str, Shape] = field(default_factory=dict)
+    _known_blocks: dict[str, tuple[Shape, np.ndarray]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.obstacles)
@@ -105,8 +106,8 @@ class Scene:
         if len(self) > count:
             raise ModelError(f"the scene has {len(self)} obstacles, expected at most {count}")
         numbers = np.broadcast_to(FAR_AWAY, (count, BLOCK)).copy()
-        for row, shape in zip(numbers, self.obstacles.values()):
-            row[:] = np.ravel(block(shape, WORLD))
+        for row, name in zip(numbers, self.obstacles):
+            row[:] = self._block(name)
         return numbers
 
     @staticmethod
@@ -152,6 +153,14 @@ class Scene:
         sizes = tuple(np.atleast_1d(given_numbers(f"obstacle '{name}': size", size)).tolist())
         self.obstacles[name] = checked_shape(f"obstacle '{name}'", Shape(kind, sizes, "universe", where))
         return self
+
+    def _block(self, name: str) -> np.ndarray:
+        """The numbers of an obstacle, computed again where it has moved."""
+        shape = self.obstacles[name]
+        known = self._known_blocks.get(name)
+        if known is None or known[0] is not shape:
+            known = self._known_blocks[name] = shape, np.ravel(block(shape, WORLD))
+        return known[1]
 
     def _known(self, name: str) -> Shape:
         if not isinstance(name, str) or name not in self.obstacles:

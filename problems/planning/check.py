@@ -30,6 +30,7 @@ class MotionCheck:
     jerk: float
     torque: float
     distances: np.ndarray  # m, at every instant
+    beyond: np.ndarray  # rad or m, beyond the limit of every joint at every instant, 0 inside
 
     @property
     def passed(self) -> bool:
@@ -59,7 +60,7 @@ def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimi
     nearest = cloud.nearest(q, scene)
     worst = int(nearest.distance.argmin())
     tau = model.compiled.inverse_dynamics(q, v, a)
-    beyond = np.maximum(model.q_lower - q, q - model.q_upper).max()
+    beyond = np.maximum(model.q_lower - q, q - model.q_upper).clip(min=0.0)
 
     def share(values: np.ndarray, limit: np.ndarray) -> float:
         return float((np.abs(values) / limit).max()) if len(values) else 0.0
@@ -68,10 +69,11 @@ def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimi
         clearance=float(nearest.distance[worst]),
         pair=nearest.pairs[worst],
         time=float(times[worst]),
-        position=max(float(beyond), 0.0),
+        position=float(beyond.max()),
         velocity=share(v, limits.velocity),
         acceleration=share(a, limits.acceleration),
         jerk=share(motion.jerk, limits.jerk),
         torque=share(tau, limits.torque),
         distances=nearest.distance,
+        beyond=beyond,
     )

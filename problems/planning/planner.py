@@ -26,7 +26,7 @@ from ...errors import ProblemError, said
 from ...ocp import Settings, Solution
 from .answer import Attempt, Plan
 from .arguments import instance, length, numbers, whole
-from .check import DENSITY, MotionCheck, check
+from .check import DENSITY, SLACK, MotionCheck, check
 from .inverse_kinematics import ToolGoal, configurations
 from .limits import FilledJointLimits, JointLimits
 from .statement import MotionProblem, motion_problem
@@ -37,6 +37,7 @@ SEARCH = 50000  # iterations of a search for a path
 SHARE = 0.9  # of the ends' own clearance is asked for there,
 OPENING = 0.003  # and so much more at each stage away from them, m
 ENOUGH = 0.98  # a round that does not shorten the motion to this is the last one
+MORE_ROOM = 1.5  # times what a joint passes its limit by between two stages, they stay inside it the next time
 SLOWEST = 1.5  # a motion may be slowed by this much to meet its limits between the stages
 SETTINGS = Settings(tolerance=1e-4, iterations=150, initial_barrier=1e-2)
 
@@ -208,15 +209,16 @@ class Planner:
         """
         stated, limits = self.stated, self.stated.limits
         reference = along(way, stated.steps, limits.velocity, limits.acceleration)
-        margins = self._margins(start, goal, scene)
+        margins, room = self._margins(start, goal, scene), np.zeros_like(reference.q)
         wanted: np.ndarray | None = None
         guess, best, outcome = reference, None, ""
+        warm: Solution | None = None
         for _ in range(ROUNDS):
             near = stated.avoidance.planes(reference.q, scene, margins, wanted)
-            solution = self._solve(guess, start, goal, near)
+            solution = self._solve(guess, warm, start, goal, {**near, "room": room})
             found = _motion_of(solution)
             checked = check(found, stated.cloud, scene, limits)
-            if checked.clearance >= 0 and not checked.within_limits:
+            if checked.clearance >= 0 and checked.position <= SLACK and not checked.within_limits:
                 found, checked = self._slowed(found, checked, scene)
             if checked.passed:
                 better = best is None or found.duration < ENOUGH * best[0].duration
@@ -225,23 +227,32 @@ class Planner:
                 if not better or solution.status != "solved":
                     break
                 reference = guess = found
+                warm = solution
                 continue
             outcome = str(checked) if solution.status == "solved" else f"solver: {solution.status}; {checked}"
             if best is not None:
                 break
-            depths = np.minimum(checked.distances, 0.0)[:-1].reshape(stated.steps, -1).min(axis=1)
-            between = -np.minimum(np.concatenate([depths, [0.0]]), np.concatenate([[0.0], depths]))
-            margins = margins + np.where(between > 0, between + stated.avoidance.margin / 2, 0.0)
+            depths = beside(-np.minimum(checked.distances, 0.0), stated.steps)
+            margins = margins + np.where(depths > 0, depths + stated.avoidance.margin / 2, 0.0)
+            room += MORE_ROOM * beside(checked.beyond, stated.steps)
+            room[[0, -1]] = 0.0
             wanted = (stated.cloud.distances(found.q, scene) < 0) | (False if wanted is None else wanted)
             guess = found if solution.status == "solved" else reference
         return best or (found, solution, None, outcome)
 
-    def _solve(self, motion: ArmMotion, start: np.ndarray, goal: np.ndarray, near: dict[str, np.ndarray]) -> Solution:
+    def _solve(
+        self,
+        motion: ArmMotion,
+        warm: Solution | None,
+        start: np.ndarray,
+        goal: np.ndarray,
+        near: dict[str, np.ndarray],
+    ) -> Solution:
         guess: dict[str, Any] = {"q": motion.q, "v": motion.v, "a": motion.a, "duration": motion.duration}
         if self.stated.smooth:
             guess["jerk"] = motion.jerk
         numbers: dict[str, Any] = {"start_pose": start, "goal": goal, **near}
-        return self.stated.solver.solve(guess=guess, settings=SETTINGS, **numbers)
+        return self.stated.solver.solve(guess=guess, warm_start=warm, settings=SETTINGS, **numbers)
 
     def _slowed(self, motion: ArmMotion, checked: MotionCheck, scene: Scene) -> tuple[ArmMotion, MotionCheck]:
         """A motion within its limits, by going slower, where a little is enough. Slower by s, what a torque has beyond
@@ -265,6 +276,13 @@ class Planner:
             return motion, checked
         slower = motion.slower(factor)
         return slower, check(slower, self.stated.cloud, scene, limits)
+
+
+def beside(instants: np.ndarray, steps: int) -> np.ndarray:
+    """The largest of the values at `DENSITY` instants of every step, on the stages at both ends of it."""
+    largest = instants[:-1].reshape(steps, DENSITY, *instants.shape[1:]).max(axis=1)
+    nothing = np.zeros_like(largest[:1])
+    return np.maximum(np.concatenate([largest, nothing]), np.concatenate([nothing, largest]))
 
 
 def _motion_of(solution: Solution) -> ArmMotion:

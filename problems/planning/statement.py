@@ -1,7 +1,8 @@
 """The optimal-control problem of a plan: from rest to rest in the least time, away from all obstacles, within limits.
 
 States q, v, and with a limited jerk a; control a or the jerk, constant on a step, so the steps are exact. Torques are
-rows of inverse dynamics: no acceleration has to be solved for. Start, goal, payload and obstacles are parameters.
+rows of inverse dynamics: no acceleration has to be solved for. Start, goal, obstacles, and how far the stages stay
+inside the joints' limits, are parameters.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def motion_problem(cloud: Cloud, limits: FilledJointLimits, steps: int, margin: 
     ocp = Problem(steps=steps, duration=Free(guess=2.0, lower=0.02, upper=60.0), name="plan")
     assert ocp.free_duration is not None
     duration, h = ocp.free_duration.symbol, ocp.time_step
-    q = ocp.state("q", model.nq, lower=model.q_lower, upper=model.q_upper, on=model)
+    room = ocp.parameter("room", model.nq, per_stage=True)
+    q = ocp.state("q", model.nq, lower=model.q_lower + room, upper=model.q_upper - room, on=model)
     v = ocp.state("v", model.nv, lower=-limits.velocity, upper=limits.velocity)
     least, most = -limits.acceleration, limits.acceleration
     if smooth:

@@ -5,10 +5,11 @@ import itertools
 import casadi as ca
 import numpy as np
 import pytest
+from support.blocks import points_to_blocks
 from trisweep.dynamics import Cloud, ModelBuilder, ModelError, Scene, Shape, distances, load_urdf, pairs
 from trisweep.dynamics.algebra.spatial import placement
 from trisweep.dynamics.shapes.block import block
-from trisweep.dynamics.shapes.cloud import points_to_blocks, tangent_planes
+from trisweep.dynamics.shapes.cloud import tangent_planes
 from trisweep.dynamics.shapes.distance import point_to_block, segment_to_block
 from trisweep.dynamics.shapes.paths import find_path
 from trisweep.dynamics.shapes.rounds import rounds_of, spheres_of
@@ -235,7 +236,11 @@ def test_the_core_finds_the_nearest_of_all_pairs():
     arm, rng = robot("iiwa14"), np.random.default_rng(5)
     cloud, scene = Cloud(arm), crowded(rng)
     q = np.array([arm.random_configuration(rng) for _ in range(101)])
-    around, within = cloud.distances(q, scene), cloud.self_distances(q)
+    centres, within = cloud.centres(q), cloud.self_distances(q)
+    around = points_to_blocks(centres.reshape(-1, 3), scene.blocks()).reshape(*centres.shape[:2], len(scene))
+    around = np.where(cloud.bodies[:, None] >= 0, around - cloud.radii[:, None], np.inf)
+    np.testing.assert_allclose(cloud.distances(q, scene), around, atol=1e-12)
+    assert cloud.distances(q, Scene()).shape == (101, len(cloud.parts), 0)
     expected = np.minimum(around.reshape(len(q), -1).min(axis=1), within.min(axis=1))
     found = cloud.nearest(q, scene)
     np.testing.assert_allclose(found.distance, expected, atol=1e-12)

@@ -40,6 +40,14 @@ Array nearest(Clearance& clearance, Matrix q) {
     return out;
 }
 
+Array distances(Clearance& clearance, Matrix q) {
+    expect(int(q.shape(1)) == clearance.robot.nq, "q does not fit the robot");
+    double* to;
+    Array out = new_array({q.shape(0), std::size_t(clearance.robot.spheres()), clearance.obstacles()}, to);
+    clearance.distances(q.data(), int(q.shape(0)), to);
+    return out;
+}
+
 nb::tuple find_path(Clearance& clearance, const Search& search, Vector start, Vector goal) {
     const std::size_t n = clearance.robot.nq;
     for (std::size_t size : {start.size(), goal.size(), search.lower.size(), search.upper.size(), search.scale.size()})
@@ -78,6 +86,7 @@ void bind_paths(nb::module_& m) {
                      Clearance(made(nq, lanes, address, work, std::move(radii), std::move(moving), std::move(pairs)));
              })
         .def("set_scene", &set_scene)
+        .def("distances", &distances)
         .def("nearest", &nearest)
         .def("find_path", &find_path);
 }

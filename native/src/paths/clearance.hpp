@@ -66,6 +66,7 @@ public:
         : robot(std::move(given)), places(std::size_t(robot.lanes) * robot.spheres() * 3), memory(robot.work) {}
 
     void set_scene(std::vector<Obstacle> obstacles) { scene = std::move(obstacles); }
+    std::size_t obstacles() const { return scene.size(); }
 
     // The smallest distance at each of `count` configurations, row after row.
     void nearest(const double* q, int count, Nearest* found) {
@@ -73,6 +74,17 @@ public:
             const int group = std::min(robot.lanes, count - first);
             place(q + std::ptrdiff_t(first) * robot.nq, group);
             for (int k = 0; k < group; ++k) found[first + k] = nearest_of(at(k));
+        }
+    }
+
+    // Of every sphere to every obstacle at each of `count` configurations: (count, spheres, obstacles). What never moves is far.
+    void distances(const double* q, int count, double* to) {
+        for (int first = 0; first < count; first += robot.lanes) {
+            const int group = std::min(robot.lanes, count - first);
+            place(q + std::ptrdiff_t(first) * robot.nq, group);
+            for (int k = 0; k < group; ++k)
+                for (int i = 0; i < robot.spheres(); ++i)
+                    for (const Obstacle& obstacle : scene) *to++ = robot.moving[i] ? apart(at(k), i, obstacle) : FAR;
         }
     }
 
@@ -93,6 +105,14 @@ private:
         robot.centres(&q, &stride_in, &out, &stride_out, count, memory.data());
     }
 
+    static constexpr double FAR = std::numeric_limits<double>::infinity();
+
+    // Of sphere i to an obstacle.
+    double apart(const double* centres, int i, const Obstacle& obstacle) const {
+        const double *c = centres + 3 * i, d[3] = {c[0] - obstacle.p[0], c[1] - obstacle.p[1], c[2] - obstacle.p[2]};
+        return obstacle.distance(d) - robot.radii[i];
+    }
+
     const double* at(int k) const { return places.data() + std::ptrdiff_t(k) * robot.spheres() * 3; }
 
     static double gap(const double* a, const double* b) {
@@ -108,8 +128,7 @@ private:
                 const double* c = centres + 3 * i;
                 const double reach = best.distance + robot.radii[i] + scene[o].bound;
                 if (reach > 0 && gap(c, scene[o].p) > reach * reach) continue;
-                const double d[3] = {c[0] - scene[o].p[0], c[1] - scene[o].p[1], c[2] - scene[o].p[2]};
-                const double found = scene[o].distance(d) - robot.radii[i];
+                const double found = apart(centres, i, scene[o]);
                 if (found < best.distance) best = {found, i, int(o), false};
             }
         }
@@ -127,8 +146,7 @@ private:
                 const double* c = centres + 3 * i;
                 const double keep = robot.radii[i] + margin, reach = keep + obstacle.bound;
                 if (gap(c, obstacle.p) > reach * reach) continue;
-                const double d[3] = {c[0] - obstacle.p[0], c[1] - obstacle.p[1], c[2] - obstacle.p[2]};
-                if (obstacle.distance(d) < keep) return true;
+                if (apart(centres, i, obstacle) < margin) return true;
             }
         }
         for (const auto& [i, j] : robot.pairs) {

@@ -69,17 +69,27 @@ class LimitedRows:
     price: Price | None = None
 
     @cached_property
+    def used(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the shared parameters, and of those of a stage, the limits depend on."""
+        limits, phase = ca.vertcat(self.limits.lower, self.limits.upper), self.phase
+        depends = (ca.which_depends(limits, x, 1, False) for x in (phase.shared_parameters, phase.stage_parameters))
+        shared, stage = (np.flatnonzero(found) for found in depends)
+        return shared, stage
+
+    @cached_property
     def function(self) -> ca.Function:
-        """(shared parameters, parameters of the stage) -> lower, upper."""
-        inputs = [self.phase.shared_parameters, self.phase.stage_parameters]
+        """(shared parameters, parameters of the stage), those that are used -> lower, upper."""
+        shared, stage = (places.tolist() for places in self.used)
+        inputs = [self.phase.shared_parameters[shared], self.phase.stage_parameters[stage]]
         return ca.Function("limits", inputs, [self.limits.lower, self.limits.upper])
 
     def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Both (problems, stages, rows), for the parameters of many solves, a row each."""
         problems, stages = len(shared), len(self.stages)
-        here = shared[:, self.layout.at_shared : self.layout.at_shared + self.layout.shared]
+        of_all, of_stage = self.used
+        here = shared[:, self.layout.at_shared + of_all]
         places = self.layout.stage_rows(np.arange(stage_parameters.shape[1]))[self.stages.start : self.stages.stop]
-        stage_rows = stage_parameters[:, places].reshape(problems * stages, -1)
+        stage_rows = stage_parameters[:, places[:, of_stage]].reshape(problems * stages, -1)
         found = self.function(np.repeat(here, stages, axis=0).T, stage_rows.T)
         lower, upper = (np.array(side).T.reshape(problems, stages, -1) for side in found)
         wrong = np.argwhere(~(lower <= upper))

@@ -73,7 +73,8 @@ public:
         for (int first = 0; first < count; first += robot.lanes) {
             const int group = std::min(robot.lanes, count - first);
             place(q + std::ptrdiff_t(first) * robot.nq, group);
-            for (int k = 0; k < group; ++k) found[first + k] = nearest_of(at(k));
+            for (int k = 0; k < group; ++k)
+                found[first + k] = nearest_of(at(k), first + k ? found[first + k - 1] : Nearest{});
         }
     }
 
@@ -113,6 +114,11 @@ private:
         return obstacle.distance(d) - robot.radii[i];
     }
 
+    // Of two spheres.
+    double apart(const double* centres, int i, int j) const {
+        return std::sqrt(gap(centres + 3 * i, centres + 3 * j)) - robot.radii[i] - robot.radii[j];
+    }
+
     const double* at(int k) const { return places.data() + std::ptrdiff_t(k) * robot.spheres() * 3; }
 
     static double gap(const double* a, const double* b) {
@@ -120,8 +126,12 @@ private:
         return x * x + y * y + z * z;
     }
 
-    Nearest nearest_of(const double* centres) const {
-        Nearest best;
+    // What was the nearest in a configuration before is looked at first: where configurations follow each other, most other
+    // pairs are then seen to be farther by the balls about them.
+    Nearest nearest_of(const double* centres, Nearest best) const {
+        if (best.sphere >= 0)
+            best.distance =
+                best.itself ? apart(centres, best.sphere, best.other) : apart(centres, best.sphere, scene[best.other]);
         for (int i = 0; i < robot.spheres(); ++i) {
             if (!robot.moving[i]) continue;
             for (std::size_t o = 0; o < scene.size(); ++o) {
@@ -133,7 +143,9 @@ private:
             }
         }
         for (const auto& [i, j] : robot.pairs) {
-            const double found = std::sqrt(gap(centres + 3 * i, centres + 3 * j)) - robot.radii[i] - robot.radii[j];
+            const double reach = best.distance + robot.radii[i] + robot.radii[j];
+            if (reach > 0 && gap(centres + 3 * i, centres + 3 * j) > reach * reach) continue;
+            const double found = apart(centres, i, j);
             if (found < best.distance) best = {found, i, j, true};
         }
         return best;

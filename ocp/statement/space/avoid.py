@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ....cached import cached_property
 from ....dynamics import Cloud, Model, Scene
 from ....dynamics.algebra.spatial import Transform
 from ....dynamics.free.kinematics import body_poses
@@ -143,7 +144,7 @@ class Avoidance:
             numbers[:, row, 6] = self.cloud.radii[ends].sum(axis=1) + kept
         return numbers.reshape(len(q), -1)
 
-    @property
+    @cached_property
     def _centres(self) -> np.ndarray:
         return np.array([part.a.ravel() for part in self.cloud.parts])
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,6 +86,7 @@ class QP:
     ):
         self.problem = LQProblem(stages, initial_state)
         self._limits = _check_limits(self.problem, limits)
+        self._stated = stages, limits
         checked, fixed = self.problem.stages, initial_state is not None
         self._nx = [0 if fixed and k == 0 else s.nx for k, s in enumerate(checked)]
         structure = core.Structure()
@@ -102,6 +104,10 @@ class QP:
         ]
         rows = [np.concatenate([np.zeros(0), *(r.c[side] for r in self._limits)]) for side in (0, 1)]
         self._core.set_bounds(*bounds, *rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as it was stated."""
+        return QP, (*self._stated, self.problem.initial_state)
 
     def solve(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import casadi as ca
@@ -46,6 +47,10 @@ class Compiled:
         self.proximal: dict[Hashable, ProximalCode] = {}
         self._codes: dict[Hashable, ArrayCode] = {}
         self._recent: dict[Hashable, ArrayCode | ProximalCode] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles as its model, and is compiled again where it arrives."""
+        return attrgetter("compiled"), (self.model,)
 
     @overload
     def forward_dynamics(

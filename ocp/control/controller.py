@@ -61,6 +61,8 @@ class Command:
         return {name: self._values[part] for name, part in self._parts.items()}
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in self.__slots__:  # a copy in the making has no fields to look in
+            raise AttributeError(f"command has no '{name}'")
         try:
             return self._values[self._parts[name]]
         except KeyError:

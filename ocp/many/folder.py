@@ -52,12 +52,12 @@ class Folder:
             if any(self.path.glob("*.npz")):
                 raise ProblemError(f"solve_many: resume is '{path}', which has files but no {BATCH}, expected an empty "
                                    "folder or that of this batch")  # fmt: skip
-            with whole_file(known) as unfinished:
-                unfinished.write_text(json.dumps(stated))
         except ProblemError:
             raise
         except (OSError, ValueError, RecursionError) as error:
             raise ProblemError(f"solve_many: resume is '{path}', which is no folder of a batch: {error}") from None
+        with whole_file(known) as unfinished:
+            unfinished.write_text(json.dumps(stated))
 
     def read(self) -> Iterator[tuple[range, Answers]]:
         """What is there already."""

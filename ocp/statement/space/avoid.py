@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PLACE = BLOCK + 4  # a block, a sphere's centre on its body, and its radius with the margin
 TOUCH = 7  # two spheres' centres on their bodies, and their radii with the margin
 KEPT = 0.9  # of the clearance that a motion has is asked of the next one
+FARTHEST = 1e3  # m: of a margin
 CROWD = 0.03  # m: how much nearer a second sphere must be than another obstacle to be put in before it
 
 
@@ -53,7 +54,7 @@ class Avoidance:
         scene: another than the one that was stated. extra: m, added to the margin, one for all stages or one for each.
         """
         q, nq = np.atleast_2d(checked_floats("avoid: q", q)), self.cloud.model.nq
-        if q.ndim != 2 or q.shape[1] != nq or not np.isfinite(q).all():
+        if q.ndim != 2 or not len(q) or q.shape[1] != nq or not np.isfinite(q).all():
             raise ProblemError(f"avoid: q has shape {q.shape}, expected finite numbers (stages, {nq})")
         more = checked_floats("avoid: extra", extra).ravel()
         if len(more) not in (1, len(q)) or not np.isfinite(more).all():
@@ -155,8 +156,8 @@ def avoid(problem: Problem, scene: Scene, robot: Model | Cloud, q: ca.SX, margin
         raise ProblemError(f"avoid: scene is a {type(scene).__name__}, expected a Scene")
     if not isinstance(robot, (Model, Cloud)):
         raise ProblemError(f"avoid: robot is {said(robot)}, expected a Model")
-    if not (isinstance(margin, (int, float)) and 0 <= margin < np.inf):
-        raise ProblemError(f"avoid: margin is {said(margin)}, expected a distance in m from 0 on")
+    if not (isinstance(margin, (int, float)) and 0 <= margin <= FARTHEST):
+        raise ProblemError(f"avoid: margin is {said(margin)}, expected a distance in m from 0 to {FARTHEST:g}")
     if not isinstance(name, str):
         raise ProblemError(f"avoid: name is {said(name)}, expected a text that messages can call it by")
     cloud = robot if isinstance(robot, Cloud) else Cloud(robot)

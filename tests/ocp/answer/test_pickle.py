@@ -1,5 +1,6 @@
 """What travels to another process: statements, solvers with their machine code, robots, solutions."""
 
+import copy
 import gc
 import os
 import pickle
@@ -189,3 +190,26 @@ def test_nodes_go_with_the_problem_and_what_was_made_of_it(integrator):
     del solution
     gc.collect()
     assert [node() for node in nodes] == [None] * len(nodes)
+
+
+def test_commands_compiled_models_and_programs_travel_too():
+    from trisweep.riccati import QP, Stage, StageLimits
+
+    ocp = Problem(steps=3, step=0.1)
+    x, u = ocp.state("x"), ocp.control("u")
+    ocp.next(x=x + u)
+    ocp.minimize(x**2 + u**2)
+    ocp.start("x")
+    command = ocp.build().controller().step({"x": 1.0})
+    for copied in (again(command), copy.copy(command), copy.deepcopy(command)):
+        assert str(copied) == str(command) and np.array_equal(copied.u, command.u)
+    builder = ts.ModelBuilder("arm")
+    model = builder.add("bob", joint="revolute", mass=1.0, com=(0.2, 0, 0), inertia=0.1 * np.eye(3)).build()
+    state = [0.1], [0.2], [0.3]
+    expected = model.compiled.forward_dynamics(*state)
+    assert np.array_equal(again(model.compiled).forward_dynamics(*state), expected)
+    stages = [Stage(Q=np.eye(1), q=[1.0], R=np.eye(1), r=[0.0])]
+    stages.append(Stage(Q=np.eye(1), q=[-1.0], parent=0, A=np.eye(1), B=np.eye(1), b=[0.0]))
+    program = QP(stages, StageLimits(u_upper=0.1), [1.0])
+    solved = program.solve(initial_state=[2.0])
+    assert np.array_equal(again(program).solve().x, solved.x) and np.array_equal(again(solved).x, solved.x)

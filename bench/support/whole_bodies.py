@@ -89,7 +89,7 @@ def _driven(robot: Any, integrator: str, limit: np.ndarray) -> tuple[ts.Problem,
     ocp = ts.Problem(steps=STEPS, step=STEP, integrator=integrator)
     q = ocp.state("q", on=robot, lower=robot.q_lower, upper=robot.q_upper)
     v = ocp.state("v", robot.nv, lower=-20, upper=20)
-    return ocp, q, v, ocp.control("tau", robot.nv - 6, lower=-limit, upper=limit)
+    return ocp, q, v, ocp.control("tau", len(limit), lower=-limit, upper=limit)
 
 
 def _lowered(
@@ -158,7 +158,7 @@ def lift(integrator: str = "semi-implicit euler") -> Stated:
     a, (wrench,) = arms.forward_dynamics(q, v, tau, hold)
     ocp.derivative(q=v, v=a)
     ocp.minimize(1e-3 * ts.sumsqr(tau) + 1e-1 * ts.sumsqr(v) + 1e-4 * ts.sumsqr(a))
-    ocp.constrain("grip", ts.sumsqr(wrench[3:]), upper=200.0**2)
+    ocp.constrain("grip", wrench[3:], lower=-200, upper=200)  # N; the square of the force would rule the line search
     ocp.constrain("start", ts.vertcat(q - begin, v), equals=0, at="start")
     ocp.constrain("lifted", arms.link_pose(q, "box")[1], equals=box_p + np.array([0, 0, LIFT]), at="end")
     ocp.minimize(10 * ts.sumsqr(v), at="end")

@@ -89,13 +89,13 @@ class RecursiveStage(StageFunctions):
             return compile_function(ca.Function(name, inputs, [output]), name=f"{name} of {block}")
 
         def beside(given_beside: Beside) -> BesideParts:
-            parts = [still(part) for part in (given_beside.matrix, given_beside.slopes, given_beside.curvature)]
+            slopes, curvature = still(given_beside.slopes), still(given_beside.curvature)
             return BesideParts(
-                matrix=compiled("loops", given, ca.densify(parts[0])),
-                slopes=compiled("loop_slopes", given, parts[1]),
-                curvature=compiled("loop_curvature", [*given, given_beside.weights], parts[2]),
-                slope_places=parts[1].sparsity().get_triplet(),
-                curvature_places=parts[2].sparsity().get_triplet(),
+                matrix=compiled("loops", given, ca.densify(given_beside.matrix)),
+                slopes=compiled("loop_slopes", given, slopes),
+                curvature=compiled("loop_curvature", [*given, given_beside.weights], curvature),
+                slope_places=slopes.sparsity().get_triplet(),
+                curvature_places=curvature.sparsity().get_triplet(),
             )
 
         self._assemble(GraphParts(

@@ -70,6 +70,18 @@ def hanging_loop():
     return shop.finish([0, 0, 0, 0, 0, 0, 1, 0.3, 0.2, -0.4, 0.5, 0.1, -0.3, 0.6, 0.2])
 
 
+def loop_with_a_ball():
+    """A rod on a ball closes a loop over three hinges of a floating body."""
+    shop = Workshop("ball in a loop")
+    shop.add("base", joint="floating")
+    shop.add("rod", "base", joint="spherical", position=(-0.04, 0.02, -0.02))
+    parent = "base"
+    for i, axis in enumerate(((0, 1, 0), (0, 1, 0.3), (0.1, 0, 1))):
+        parent = shop.add(f"hinge {i}", parent, axis=axis, position=(0.1, 0.02, 0.05))
+    shop.close("rod", parent, "point", (0.1, 0, 0))
+    return shop.finish([0, 0, 0, 0, 0, 0, 1, 0.1, 0.2, 0.2, 0.9539392014169457, 0.3, 0.6, 0.9])
+
+
 def planar_loop():
     """A crank and a rocker whose tips are pinned in space: one of three rows says nothing."""
     shop = Workshop("planar loop")
@@ -83,6 +95,7 @@ def planar_loop():
 CASES = {
     "loop": lambda: looped(hanging_loop()),
     "planar loop, rows depend": lambda: looped(planar_loop()),
+    "loop with a ball": lambda: looped(loop_with_a_ball()),
     "planar loop, rk4": lambda: looped(planar_loop(), "rk4"),
     "held": held_by_the_arms,
     "held, free duration": lambda: held_by_the_arms(free=True),
@@ -136,6 +149,9 @@ def test_recursive_and_compiled_stages_agree(name, hessian, monkeypatch):
     inputs, weights = numbers_for(block, 50 if "loop" in name else 7)
     rows, expected = recursive.values(inputs), compiled.values(inputs)
     np.testing.assert_allclose(rows, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
+    moved = [inputs[0], inputs[1] + 0.1, *inputs[2:]]  # as in a line search, away from the anchors
+    expected = compiled.values(moved)
+    np.testing.assert_allclose(recursive.values(moved), expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
     size = sum(part.numel() for part in block.inputs[:2])
     ours, theirs = (each.derivatives(inputs, weights) for each in (recursive, compiled))
     for i, shape in enumerate([(weights.shape[1], size), (size, size)]):

@@ -112,6 +112,8 @@ struct GraphPattern {
 
     // Where the nonzeros of J and of the lower triangle of H stand, pairs (row, column).
     std::vector<int> jacobian_rows, jacobian_columns, hessian_rows, hessian_columns;
+    std::vector<int> jacobian_places,
+        hessian_places;  // of each, where rows of J, or columns of H, of length n follow each other
 
 protected:
     int node_of(int z) const {
@@ -158,7 +160,10 @@ private:
                 for (int c = 0; c < graph.variables; ++c) columns[along_z(c)].push_back(r);
         }
         for (int c = 0; c < graph.variables; ++c)
-            for (int r : columns[along_z(c)]) jacobian_rows.push_back(r), jacobian_columns.push_back(c);
+            for (int r : columns[along_z(c)]) {
+                jacobian_rows.push_back(r), jacobian_columns.push_back(c);
+                jacobian_places.push_back(r * n + along_z(c));
+            }
     }
 
     void sort_curvature() {
@@ -182,7 +187,10 @@ private:
             if (i == j && i >= graph.variables) bent_alone[where[i]] = int(t);
         }
         for (int j = 0; j < graph.variables; ++j)
-            for (int i = j; i < graph.variables; ++i) hessian_rows.push_back(i), hessian_columns.push_back(j);
+            for (int i = j; i < graph.variables; ++i) {
+                hessian_rows.push_back(i), hessian_columns.push_back(j);
+                hessian_places.push_back(along_z(i) + along_z(j) * n);
+            }
     }
 };
 

@@ -79,11 +79,8 @@ public:
         double* row(int, int r) { return memory.rows + std::ptrdiff_t(r) * owner.n; }
         double* hessian(int) { return memory.H; }
         void done(int, const double* H, const double*) {
-            for (std::size_t t = 0; t < owner.jacobian_rows.size(); ++t)
-                *jacobian++ = row(0, owner.jacobian_rows[t])[owner.along_z(owner.jacobian_columns[t])];
-            for (std::size_t t = 0; t < owner.hessian_rows.size(); ++t)
-                *lower++ = H[owner.along_z(owner.hessian_rows[t]) +
-                             std::ptrdiff_t(owner.along_z(owner.hessian_columns[t])) * owner.n];
+            for (int place : owner.jacobian_places) *jacobian++ = memory.rows[place];
+            for (int place : owner.hessian_places) *lower++ = H[place];
         }
         const StageGraph& owner;
         GraphMemory& memory;

@@ -66,7 +66,7 @@ public:
     Threads* threads = nullptr;
 
 private:
-    static constexpr double LEAST_WORK = 5e5;  // multiplications that are worth calling others for
+    static constexpr double LEAST_WORK = 2e5;  // multiplications that are worth calling others for
     static constexpr int PIECES_EACH = 2;
 };
 

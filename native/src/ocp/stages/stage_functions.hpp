@@ -215,9 +215,8 @@ private:
                 child.light.pattern = edge.fill(slopes, child.light.values);
             }
             const Riccati::Stage& s = owner.riccati.stages[stage];
-            vec zeros{};  // unless something is not finite
-            for (int r = 0; r < block.rows(); ++r)
-                for (int i = 0; i < s.n; i += W) zeros += load(row(k, r) + i) * 0.0;
+            bool finite = true;
+            for (int r = 0; r < block.rows(); ++r) finite &= all_finite(s.n, row(k, r));
             if (block.objective) {
                 double* gradient = owner.gradient + s.at_z;
                 for (int i = 0; i < s.n; i += W)
@@ -225,19 +224,21 @@ private:
             }
             const int equalities = block.objective + block.dynamics, inequalities = equalities + block.equalities;
             const auto scale = [&](int at, int count, const double* by) {
-                for (int r = 0; r < count; ++r)
-                    for (int i = 0; i < s.n; i += W) store(row(k, at + r) + i, by[r] * load(row(k, at + r) + i));
+                for (int r = 0; r < count; ++r) {
+                    double* to = row(k, at + r);
+                    for (int i = 0; i < s.n; i += W) store(to + i, by[r] * load(to + i));
+                }
             };
             scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
             scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
-            for (int j = 0; j < s.n; ++j)
-                for (int i = j / W * W; i < s.n; i += W) {
-                    const vec here = load(H + i + std::ptrdiff_t(j) * s.n);
-                    double* to = s.H + i + std::ptrdiff_t(j) * s.n;
-                    if (H != s.H) store(to, load(to) + here);
-                    zeros += here * 0.0;
-                }
-            if (sum(zeros) != 0.0 && faulty < 0) faulty = first + k;
+            for (int j = 0; j < s.n; ++j) {
+                const int below = j / W * W;
+                const std::ptrdiff_t at = below + std::ptrdiff_t(j) * s.n;
+                finite &= all_finite(s.n - below, H + at);
+                for (int i = 0; H != s.H && i < s.n - below; i += W)
+                    store(s.H + at + i, load(s.H + at + i) + load(H + at + i));
+            }
+            if (!finite && faulty < 0) faulty = first + k;
         }
     };
 

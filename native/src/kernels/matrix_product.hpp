@@ -4,31 +4,27 @@
 // the kernels read and write the padding, which is zero on entry and stays zero. Column counts are exact.
 #pragma once
 
-#include "processor.hpp"
 #include "vector.hpp"
 
 namespace trisweep {
 
-// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns. Every
-// entry is summed in the same order whatever the WIDTH of a vector, which changes no digit.
-template <int MV, int NC, bool TRANSPOSED, int SIGN, int WIDTH = W>
+// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
 [[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
                                                 std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
-    typedef double V __attribute__((vector_size(WIDTH * sizeof(double)), aligned(W * sizeof(double)), may_alias));
     const std::ptrdiff_t next = TRANSPOSED ? 1 : ldb, down = TRANSPOSED ? ldb : 1;
-    const auto at = [](const double* p) { return reinterpret_cast<const V*>(p); };
-    V acc[NC][MV];
+    vec acc[NC][MV];
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
-        for (int i = 0; i < MV; ++i) acc[j][i] = V{};
+        for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
     for (int k = 0; k < depth; ++k, A += lda, B += down) {
-        V a[MV];
+        vec a[MV];
 #pragma GCC unroll 8
-        for (int i = 0; i < MV; ++i) a[i] = *at(A + i * WIDTH);
+        for (int i = 0; i < MV; ++i) a[i] = load(A + i * W);
 #pragma GCC unroll 8
         for (int j = 0; j < NC; ++j) {
-            const V b = B[j * next] - V{};
+            const vec b = broadcast(B[j * next]);
 #pragma GCC unroll 8
             for (int i = 0; i < MV; ++i) acc[j][i] += a[i] * b;
         }
@@ -37,8 +33,8 @@ template <int MV, int NC, bool TRANSPOSED, int SIGN, int WIDTH = W>
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
         for (int i = 0; i < MV; ++i) {
-            const V term = SIGN > 0 ? acc[j][i] : -acc[j][i];
-            *reinterpret_cast<V*>(D + j * ldd + i * WIDTH) = C ? *at(C + j * ldc + i * WIDTH) + term : term;
+            const vec term = SIGN > 0 ? acc[j][i] : -acc[j][i];
+            store(D + j * ldd + i * W, C ? load(C + j * ldc + i * W) + term : term);
         }
 }
 
@@ -46,16 +42,11 @@ template <int NC, bool TRANSPOSED, int SIGN>
 inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
                             const double* C, int ldc, double* D, int ldd) {
     int i = first, left = (rows - first) / W;
-    const auto tile = [&]<int MV, int WIDTH = W>() {
-        product_tile<MV, NC, TRANSPOSED, SIGN, WIDTH>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
-        i += MV * WIDTH;
-        left -= MV * WIDTH / W;
+    const auto tile = [&]<int MV>() {
+        product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
+        i += MV * W;
+        left -= MV;
     };
-    if constexpr (WIDEST > W)
-        if (WIDE_UNITS) {
-            while (left >= 2 * TILE_ROWS) tile.template operator()<TILE_ROWS, WIDEST>();
-            while (left >= 2) tile.template operator()<1, WIDEST>();
-        }
     while (left > TILE_ROWS + 1 || left == TILE_ROWS) tile.template operator()<TILE_ROWS>();
     while (left >= 2) tile.template operator()<2>();
     if (left == 1) tile.template operator()<1>();

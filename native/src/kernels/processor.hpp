@@ -1,10 +1,6 @@
 // Which instruction sets this processor runs. The names are those of the extension modules `_core_<level>`.
 #pragma once
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
 #include <string>
 #include <vector>
 
@@ -34,21 +30,5 @@ inline std::vector<std::string> processor_levels() {
     if (processor_runs_avx512()) levels.emplace_back("avx512");
     return levels;
 }
-
-// Whether 512-bit operations are as quick as 256-bit ones: Zen 4 (AMD's family 19h) takes two turns for each.
-inline bool processor_has_wide_units() {
-#if defined(__x86_64__)
-    unsigned a, b, c, d, signature;
-    if (!processor_runs_avx512() || !__get_cpuid(0, &a, &b, &c, &d) || !__get_cpuid(1, &signature, &b, &c, &d))
-        return false;
-    const unsigned family = ((signature >> 8) & 0xf) + ((signature >> 20) & 0xff);
-    return family != 0x19;
-#else
-    return false;
-#endif
-}
-
-// Asked once, when the core is loaded.
-inline const bool WIDE_UNITS = processor_has_wide_units();
 
 }  // namespace trisweep

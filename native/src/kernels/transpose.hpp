@@ -5,8 +5,6 @@
 
 namespace trisweep {
 
-typedef double quad __attribute__((vector_size(32), may_alias));
-
 inline void turn_block(quad& a, quad& b, quad& c, quad& d) {
     const quad ab = __builtin_shufflevector(a, b, 0, 4, 2, 6), ba = __builtin_shufflevector(a, b, 1, 5, 3, 7);
     const quad cd = __builtin_shufflevector(c, d, 0, 4, 2, 6), dc = __builtin_shufflevector(c, d, 1, 5, 3, 7);

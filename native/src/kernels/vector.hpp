@@ -5,9 +5,8 @@
 
 namespace trisweep {
 
-// W: doubles in a vector. A register tile is TILE_ROWS vectors by TILE_COLUMNS columns of a product. Where vectors may be wider,
-// products of large matrices take the WIDEST, if the processor's units are as wide (`processor.hpp`): elsewhere they would gain
-// nothing, and small matrices fill them badly.
+// W: doubles in a vector, also with AVX-512: Zen 4 gains nothing by wider ones, and small matrices fill them badly. A register
+// tile is TILE_ROWS vectors by TILE_COLUMNS columns of a product.
 #if defined(__AVX2__)
 inline constexpr int W = 4, TILE_ROWS = 3, TILE_COLUMNS = 4;
 #elif defined(__aarch64__)
@@ -15,8 +14,6 @@ inline constexpr int W = 2, TILE_ROWS = 4, TILE_COLUMNS = 4;
 #else
 inline constexpr int W = 2, TILE_ROWS = 2, TILE_COLUMNS = 4;
 #endif
-
-inline constexpr int WIDEST = W;  // 8 with AVX-512 is not right yet
 
 // Every block of rows starts at a multiple of PAD and is filled up with zeros to the next one.
 inline constexpr int PAD = 4;

@@ -215,7 +215,7 @@ def test_clang_finds_nothing_to_say(tmp_path):
     solver, words, _, guess = swing()
     folder = solver.controller(guess=guess).export(tmp_path / "swing")
     strict = ["-Wall", "-Wextra", "-Wno-psabi", "-Werror", "-fsyntax-only"]
-    for source in (folder / "swing.cpp", folder / "core/ocp/solve/solver.cpp", folder / "core/control/controller.cpp"):
+    for source in (folder / "swing.cpp", *(folder / "core").rglob("*.cpp")):
         run([CLANG, "-std=c++20", *strict, f"-I{folder / 'core'}", f"-I{folder}", source])
     for source in (folder / "main.c", program(folder, "swing", words)):
         run(["clang", *strict, "-pedantic", f"-I{folder}", source])
@@ -228,7 +228,7 @@ def test_code_for_another_machine_runs_on_it(tmp_path):
     folder = controller.export(tmp_path / "swing", target="aarch64-linux-gnu")
     flags = ["-O1", "-static", "-DUNCOUNTED", "-Wall", "-Wextra", "-Werror", f"-I{folder / 'core'}", f"-I{folder}"]
     run([CROSS.replace("g++", "gcc"), "-c", program(folder, "swing", words), *flags, "-o", folder / "check.o"])
-    sources = folder / "swing.cpp", folder / "core/ocp/solve/solver.cpp", folder / "core/control/controller.cpp"
+    sources = folder / "swing.cpp", *(folder / "core").rglob("*.cpp")
     objects = sorted((folder / "stages").glob("*.o"))
     run([CROSS, "-std=c++20", *flags, *sources, folder / "check.o", *objects, "-o", folder / "check"])
     expected = python_numbers(solver, controller, words, rows)

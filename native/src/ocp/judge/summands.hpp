@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <numeric>
 #include <vector>
 
-#include "ocp/stages/column_runs.hpp"
+#include "block_sums.hpp"
 #include "ocp/stages/structure.hpp"
 #include "verdict.hpp"
 
@@ -28,7 +29,7 @@ public:
         for (std::size_t k = 0; k < stages; ++k) at_equality[k + 1] = at_equality[k] + s.equalities[k];
         at_inequality[0] = at_equality[stages];
         for (std::size_t k = 0; k < stages; ++k) at_inequality[k + 1] = at_inequality[k] + s.inequalities[k];
-        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &reach, &matters, &curvature})
+        for (std::vector<double>* vector : {&slope, &slope_size, &bent, &reach, &span, &size, &matters, &curvature})
             vector->resize(at_z[stages]);
         for (std::vector<double>* vector : {&g, &row_size, &row_reach, &row_span})
             vector->resize(at_inequality[stages]);
@@ -41,29 +42,21 @@ public:
         largest.resize(std::size_t(variables));
         natural.resize(std::size_t(variables));
         least_reach.resize(std::size_t(variables));
-        std::size_t rows = 0, most_rows = 0, widest = 0, jacobian = 0, hessian = 0;
-        for (const Block& b : s.blocks) {
+        turned.resize(largest.size());
+        for (int turn : structure.turns) turned[std::size_t(turn)] = true;
+        std::size_t rows = 0, jacobian = 0, hessian = 0;
+        for (const Block& b : structure.blocks) {
             const std::size_t count = b.count;
             rows = std::max(rows, count * b.rows());
-            most_rows = std::max(most_rows, std::size_t(b.rows()));
-            widest = std::max(widest, std::size_t(s.nu[b.first] + s.nx[b.first]));
-            at_jacobian.push_back(jacobian);
-            jacobian += count * b.jacobian_rows.size();
+            jacobian = std::max(jacobian, count * b.jacobian_rows.size());
             hessian = std::max(hessian, count * b.hessian_rows.size());
+            calls.emplace_back(b);
+            sums.emplace_back(b, s.nu[b.first] + s.nx[b.first]);
         }
         block_rows.resize(rows);
         weights.resize(rows);
-        terms.resize(most_rows);
-        places.resize(most_rows);
-        size_here.resize(widest);
-        turned.resize(largest.size());
-        for (int turn : structure.turns) turned[std::size_t(turn)] = true;
-        jacobians.resize(jacobian);
+        block_jacobian.resize(jacobian);
         block_hessian.resize(hessian);
-        for (const Block& b : structure.blocks) {
-            calls.emplace_back(b);
-            runs.push_back({column_runs(b.jacobian_columns), column_runs(b.hessian_columns)});
-        }
     }
 
     // Of the point last looked at: the rows' values, and the slopes of f + y g.
@@ -99,23 +92,17 @@ protected:
     bool costless = false;                              // no slope of the cost is other than zero
 
 private:
-    struct Runs {
-        std::vector<ColumnRun> jacobian, hessian;
-    };
-
     std::size_t place_of(const Block& block) const { return std::size_t(&block - structure.blocks.data()); }
 
-    // The linear terms of a row at a stage: their sum and size; the share of the size that a term of 1 would have.
-    struct Terms {
-        double sum = 0.0, size = 0.0, share = 0.0;
-    };
-
-    // L of every variable: increments of turns count as 1 rad, as they are about the point itself.
+    // The sizes of values as terms, and L of every variable: increments of turns count as 1 rad, as they are about the point
+    // itself.
     void measure_largest(const double* z) {
         std::fill(largest.begin(), largest.end(), 0.0);
         most = 1.0;
         for (std::size_t i = 0; i < reach.size(); ++i) {
-            raise(largest[std::size_t(structure.variables[i])], std::fabs(z[i]));
+            const std::size_t variable = std::size_t(structure.variables[i]);
+            size[i] = turned[variable] ? 1.0 : std::fabs(z[i]);
+            raise(largest[variable], std::fabs(z[i]));
             raise(most, std::fabs(z[i]));
         }
         for (std::size_t variable = 0; variable < largest.size(); ++variable)
@@ -131,6 +118,7 @@ private:
             least_reach[v] = SMALL * (natural[v] > 0.0 ? std::clamp(natural[v], 1.0, most) : most);
         for (std::size_t i = 0; i < reach.size(); ++i) {
             const std::size_t variable = std::size_t(structure.variables[i]);
+            span[i] = largest[variable];
             reach[i] = std::max(largest[variable], least_reach[variable]);
         }
         for (const Block& block : structure.blocks) measure_row_reach(block);
@@ -141,42 +129,29 @@ private:
 
     // |g'| Z of a block's rows, beside the rest; of those with limits |g'| L too.
     void measure_row_reach(const Block& block) {
-        const std::size_t place = place_of(block), entries = block.jacobian_rows.size();
-        const int limited = block.dynamics + block.equalities;
-        for (int k = 0; k < block.count; ++k) {
-            const double* jacobian = jacobians.data() + at_jacobian[place] + k * entries;
+        BlockSums& of = sums[place_of(block)];
+        for (int k = 0; k < block.count; k += W) {
+            const int lanes = std::min(W, block.count - k);
             const std::size_t at = at_z[block.first + k];
-            int r = 0;
-            each_row(block, k, [&](std::size_t row) { places[std::size_t(block.objective + r++)] = row; });
-            for (const ColumnRun& run : runs[place].jacobian) {
-                const std::size_t i = at + run.column;
-                const double far = reach[i], near = std::max(far, NOTICED * most),
-                             own = largest[std::size_t(structure.variables[i])];
-                for (int t = run.begin; t < run.end; ++t) {
-                    const int row = block.jacobian_rows[t] - block.objective;
-                    if (row < 0) continue;
-                    const double entry = std::fabs(jacobian[t]);
-                    row_reach[places[std::size_t(block.jacobian_rows[t])]] += entry * (row < limited ? near : far);
-                    if (row >= limited) row_span[places[std::size_t(block.jacobian_rows[t])]] += entry * own;
-                }
-            }
+            BlockSums::put_side_by_side(reach.data() + at, of.columns, of.columns, lanes, of.reach);
+            BlockSums::put_side_by_side(span.data() + at, of.columns, of.columns, lanes, of.largest);
+            of.measure_reach(k, NOTICED * most);
+            for (int l = 0; l < lanes; ++l)
+                each_row(block, k + l, [&](int r, std::size_t row) {
+                    row_reach[row] += of.row_reach[r * W + l];
+                    row_span[row] += of.row_span[r * W + l];
+                });
         }
-    }
-
-    // The size of a variable's value as a term: its own, and of a turn 1 rad.
-    double size_of(std::size_t i, double value) const {
-        return turned[std::size_t(structure.variables[i])] ? 1.0 : std::fabs(value);
     }
 
     // A block's part of rows and slopes, with the sizes of their terms; gives its part of the objective.
     double add(const Block& block, const double* z, const double* y, const double* shared,
                const double* stage_parameters) {
-        const int rows = block.rows(), n = structure.nu[block.first] + structure.nx[block.first];
-        const std::size_t entries = block.jacobian_rows.size(), curvatures = block.hessian_rows.size();
+        const std::int64_t rows = block.rows(), n = structure.nu[block.first] + structure.nx[block.first];
         for (int k = 0; k < block.count; ++k) {
-            double* weight = weights.data() + std::ptrdiff_t(k) * rows;
-            if (block.objective) *weight++ = 1.0;
-            each_row(block, k, [&](std::size_t row) { *weight++ = y[row]; });
+            double* weight = weights.data() + k * rows;
+            if (block.objective) *weight = 1.0;
+            each_row(block, k, [&](int r, std::size_t row) { weight[r] = y[row]; });
         }
         const double* here = z + at_z[block.first];
         const double* inputs[] = {here,
@@ -188,100 +163,61 @@ private:
         const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
         BlockCalls& functions = calls[place_of(block)];
         functions.values(inputs, strides, block_rows.data(), block.count);
-        double* block_jacobian = jacobians.data() + at_jacobian[place_of(block)];
-        functions.derivatives(inputs, strides, block_jacobian, block_hessian.data(), block.count);
+        functions.derivatives(inputs, strides, block_jacobian.data(), block_hessian.data(), block.count);
         double objective = 0.0;
-        for (int k = 0; k < block.count; ++k) {
-            const double* value = block_rows.data() + std::ptrdiff_t(k) * rows;
-            if (block.objective) objective += value[0], cost_size += std::fabs(value[0]);
-            measure_slopes(block, k, here + std::ptrdiff_t(k) * n, block_jacobian + k * entries);
-            measure_curvature(block, k, block_hessian.data() + k * curvatures);
-            std::size_t r = block.objective;
-            each_row(block, k, [&](std::size_t row) {
-                Terms& term = terms[r];
-                const double rest = std::fabs(value[r] - term.sum);
-                g[row] = value[r];
-                term.size += rest;
-                row_size[row] = term.size;
-                row_reach[row] = row_span[row] = rest;
-                ++r;
-            });
-            measure_matters(block, k, z, block_jacobian + k * entries);
+        for (int k = 0; block.objective && k < block.count; ++k) {
+            objective += block_rows[k * rows];
+            cost_size += std::fabs(block_rows[k * rows]);
         }
+        for (int k = 0; k < block.count; k += W) add_side_by_side(block, k, here + k * n);
         return objective;
     }
 
-    // Slopes of the weighted sum at the k-th stage, and the linear terms of each row.
-    void measure_slopes(const Block& block, int k, const double* z, const double* jacobian) {
-        const double* weight = weights.data() + std::ptrdiff_t(k) * block.rows();
+    // The same of W stages from the k-th on, whose variables begin at z.
+    void add_side_by_side(const Block& block, int k, const double* z) {
+        BlockSums& of = sums[place_of(block)];
+        const int lanes = std::min(W, block.count - k), n = of.columns;
         const std::size_t at = at_z[block.first + k];
-        const int *rows = block.jacobian_rows.data(), objective = block.objective;
-        Terms* of_row = terms.data();
-        std::fill_n(of_row, block.rows(), Terms{});
-        for (int j = 0; j < structure.nu[block.first + k] + structure.nx[block.first + k]; ++j)
-            size_here[j] = size_of(at + j, z[j]);
-        for (const ColumnRun& run : runs[place_of(block)].jacobian) {
-            const double value = z[run.column], size = size_here[run.column];
-            double sum = 0.0, sizes = 0.0;
-            for (int t = run.begin; t < run.end; ++t) {
-                const int row = rows[t];
-                const double entry = std::fabs(jacobian[t]), across = jacobian[t] * weight[row];
-                Terms& term = of_row[row];
-                term.sum += jacobian[t] * value;
-                term.size += entry * size;
-                sum += across;
-                sizes += std::fabs(across);
-                if (row >= objective) continue;
-                cost_terms += entry * size;
-                costless &= entry == 0.0;
-            }
-            slope[at + run.column] += sum;
-            slope_size[at + run.column] += sizes;
+        const auto put = [lanes](const double* from, int count, double* to) {
+            BlockSums::put_side_by_side(from, count, count, lanes, to);
+        };
+        put(z, n, of.z);
+        put(size.data() + at, n, of.size);
+        put(weights.data() + std::ptrdiff_t(k) * of.rows, of.rows, of.weight);
+        put(block_jacobian.data() + std::ptrdiff_t(k) * of.entries, of.entries, of.jacobian_at(k));
+        put(block_hessian.data() + std::ptrdiff_t(k) * of.curvatures, of.curvatures, of.hessian);
+        of.measure_slopes(k);
+        of.measure_curvature();
+        cost_terms += of.cost_terms();
+        costless &= of.cost_slopes(k) == 0.0;
+        for (int l = 0; l < lanes; ++l) {
+            const double* value = block_rows.data() + std::ptrdiff_t(k + l) * of.rows;
+            each_row(block, k + l, [&](int r, std::size_t row) {
+                const double rest = std::fabs(value[r] - of.sum[r * W + l]);
+                g[row] = value[r];
+                row_size[row] = of.terms[r * W + l] += rest;
+                row_reach[row] = row_span[row] = rest;
+            });
+            if (block.dynamics) add_children(block, k + l, of.terms + block.objective * W + l);
         }
+        of.measure_natural(k);
+        for (int l = 0; l < lanes; ++l)
+            for (int j = 0; j < n; ++j) {
+                const std::size_t i = at + std::size_t(l * n + j), from = std::size_t(j * W + l);
+                slope[i] += of.slope[from];
+                slope_size[i] += of.slope_size[from];
+                bent[i] += of.bent[from];
+                curvature[i] += of.curvature[from];
+                matters[i] = std::min(matters[i], of.natural[from]);
+            }
     }
 
-    // Of every variable at the k-th stage, the size at which it would be a term like the others in all rows of the block.
-    void measure_matters(const Block& block, int k, const double* z, const double* jacobian) {
-        const std::size_t at = at_z[block.first + k];
+    // The child's x among the `terms` of the dynamics of the k-th stage.
+    void add_children(const Block& block, int k, double* terms) {
+        const std::size_t x = at_z[block.child + k] + structure.nu[block.child + k];
         for (int i = 0; i < block.dynamics; ++i) {
-            const std::size_t x = at_z[block.child + k] + structure.nu[block.child + k] + i;
-            double& size = terms[block.objective + i].size;
-            size += size_of(x, z[x]);
-            matters[x] = std::min(matters[x], size);
-        }
-        for (int row = 0; row < block.rows(); ++row)
-            terms[row].share = row < block.objective ? 0.0 : 1.0 / terms[row].size;
-        const int* rows = block.jacobian_rows.data();
-        const Terms* of_row = terms.data();
-        for (const ColumnRun& run : runs[place_of(block)].jacobian) {
-            double largest_share = 0.0;  // of a row's terms that the variable would have at 1
-            for (int t = run.begin; t < run.end; ++t) {
-                const double share = std::fabs(jacobian[t]) * of_row[rows[t]].share;
-                if (share > largest_share) largest_share = share;
-            }
-            if (largest_share > 0.0) matters[at + run.column] = std::min(matters[at + run.column], 1.0 / largest_share);
-        }
-    }
-
-    // |H| |z| as terms of the slopes, by the lower triangle of H.
-    void measure_curvature(const Block& block, int k, const double* hessian) {
-        const int* rows = block.hessian_rows.data();
-        const double* size = size_here.data();
-        double *to = bent.data() + at_z[block.first + k], *diagonal = curvature.data() + at_z[block.first + k];
-        for (const ColumnRun& run : runs[place_of(block)].hessian) {
-            const int j = run.column;
-            double below = 0.0;
-            for (int t = run.begin; t < run.end; ++t) {
-                const int i = rows[t];
-                const double entry = std::fabs(hessian[t]);
-                if (i == j) {
-                    diagonal[j] += entry;
-                } else {
-                    to[i] += entry * size[j];
-                }
-                below += entry * size[i];
-            }
-            to[j] += below;
+            terms[i * W] += size[x + i];
+            matters[x + i] = std::min(matters[x + i], terms[i * W]);
         }
     }
 
@@ -292,33 +228,30 @@ private:
             for (int i = 0; i < structure.nx[k]; ++i) {
                 const std::size_t x = at_z[k] + structure.nu[k] + i, row = at_dynamics[k] + i;
                 g[row] -= z[x];
-                row_size[row] += size_of(x, z[x]);
+                row_size[row] += size[x];
                 slope[x] -= y[row];
                 slope_size[x] += std::fabs(y[row]);
             }
         }
     }
 
-    // visit(place in y) for the rows of a block at its k-th stage, in their order, but for the objective.
+    // visit(row of the block, place in y) for the rows of a block at its k-th stage, in their order, but for the objective.
     template <class Visit>
     void each_row(const Block& block, int k, const Visit& visit) const {
         const int stage = block.first + k;
-        for (int r = 0; r < block.dynamics; ++r) visit(at_dynamics[block.child + k] + r);
-        for (int r = 0; r < block.equalities; ++r) visit(at_equality[stage] + block.at_equality + r);
-        for (int r = 0; r < block.inequalities; ++r) visit(at_inequality[stage] + block.at_inequality + r);
+        int row = block.objective;
+        for (int r = 0; r < block.dynamics; ++r) visit(row++, at_dynamics[block.child + k] + r);
+        for (int r = 0; r < block.equalities; ++r) visit(row++, at_equality[stage] + block.at_equality + r);
+        for (int r = 0; r < block.inequalities; ++r) visit(row++, at_inequality[stage] + block.at_inequality + r);
     }
 
-    std::vector<double> matters;      // N along z
-    std::vector<double> least_reach;  // of a variable: what Z is at least
-    std::vector<double> block_rows, weights, block_hessian;
-    std::vector<double> jacobians;                 // of all blocks
-    std::vector<std::size_t> at_jacobian, places;  // of each block; of the rows of a stage, in y
-    std::vector<Terms> terms;                      // of the rows of a stage
-    std::vector<double> size_here;                 // of the variables of a stage, as terms
-    std::vector<BlockCalls> calls;                 // of each block
-    std::vector<Runs> runs;                        // of each block
-    std::vector<char> turned;                      // variables that are turns
-    double most = 1.0;                             // the largest |z| of all, at least 1
+    std::vector<double> size, span, matters;  // along z: of values as terms, L, N
+    std::vector<double> least_reach;          // of a variable: what Z is at least
+    std::vector<double> block_rows, weights, block_jacobian, block_hessian;
+    std::vector<BlockCalls> calls;  // of each block
+    std::deque<BlockSums> sums;     // of each block
+    std::vector<char> turned;       // variables that are turns
+    double most = 1.0;              // the largest |z| of all, at least 1
 };
 
 }  // namespace trisweep

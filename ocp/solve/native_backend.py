@@ -25,13 +25,12 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request, Watcher
-from .settings import BARRIERS, Settings
+from .settings import LIMITS, Settings
 
 if TYPE_CHECKING:
     from ..many.rows import ProblemRows
 
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
-FOREVER = 1e9  # seconds, for the core
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
 
@@ -155,7 +154,7 @@ class NativeBackend:
 
     def bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""
-        rows, fixed = self.layout.kind(Kind.INEQUALITY), self.transcription.fixed_z
+        rows, fixed = self.layout.limited, self.transcription.fixed_z
         z_lower, z_upper = limits.z_lower.copy(), limits.z_upper.copy()
         z_lower[..., fixed], z_upper[..., fixed] = -np.inf, np.inf
         of_rows = limits.y_lower[..., rows], limits.y_upper[..., rows]
@@ -225,8 +224,7 @@ def _core_watcher(watcher: Watcher | None) -> Any:
 def core_settings(settings: Settings, warm: bool) -> core.Settings:
     """As the core has them."""
     inner = core.Settings()
-    inner.tolerance, inner.iterations = float(settings.tolerance), int(settings.iterations)
-    inner.warm_start, inner.threads = warm, int(settings.threads)
-    inner.adaptive, inner.patience = BARRIERS[settings.barrier], int(settings.patience)
-    inner.seconds, inner.initial_barrier = float(min(settings.seconds, FOREVER)), float(settings.initial_barrier)
+    for name in LIMITS:
+        setattr(inner, name, type(getattr(inner, name))(getattr(settings, name)))
+    inner.barrier, inner.warm_start = core.BarrierRule[settings.barrier], warm
     return inner

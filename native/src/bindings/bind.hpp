@@ -18,6 +18,10 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Array = nb::ndarray<nb::numpy, double>;
 
+// A tuple whose entries a checker of types knows.
+template <class... Each>
+using Tuple = nb::typed<nb::tuple, Each...>;
+
 // A new NumPy array of zeros, and its memory.
 inline Array new_array(std::initializer_list<std::size_t> shape, double*& memory) {
     std::size_t size = 1;

@@ -12,7 +12,7 @@ namespace trisweep {
 namespace {
 
 // (dg/dy with M's lower triangle and J below it, g at y = 0, slope, curvature), a row a stage; see `TreeDynamics`.
-nb::tuple derivatives(const Tree& tree, Matrix arguments, Matrix unknowns, Matrix multipliers) {
+Tuple<Array, Array, Array, Array> derivatives(const Tree& tree, Matrix arguments, Matrix unknowns, Matrix multipliers) {
     const std::size_t count = arguments.shape(0), nv = tree.dofs(), ny = tree.unknowns(), nw = 2 * nv;
     expect(arguments.shape(1) == std::size_t(tree.arguments()), "derivatives: arguments of another size");
     expect(unknowns.shape(0) == count && unknowns.shape(1) == ny, "derivatives: unknowns of another size");
@@ -75,7 +75,7 @@ Array graph_values(const StageGraph& graph, const std::vector<Matrix>& given) {
     return found;
 }
 
-nb::tuple graph_derivatives(const StageGraph& graph, const std::vector<Matrix>& given) {
+Tuple<Array, Array> graph_derivatives(const StageGraph& graph, const std::vector<Matrix>& given) {
     int count;
     const Inputs rows(given, StageGraph::INPUTS + 1, count);
     double *jacobian, *hessian;
@@ -96,7 +96,7 @@ class GaussSolve {
 public:
     explicit GaussSolve(Tree given) : tree(std::move(given)), gauss(tree) {}
 
-    nb::tuple solve(Vector arguments) {
+    Tuple<const char*, Array> solve(Vector arguments) {
         expect(arguments.size() == std::size_t(tree.arguments()), "solve: arguments of another size");
         double* y;
         Array found = new_array({std::size_t(tree.unknowns())}, y);

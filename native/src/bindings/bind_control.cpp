@@ -73,7 +73,7 @@ public:
     }
 
     // With what is in `first`: (stepped, status, iterations, error, seconds, late, seconds of prepare).
-    nb::tuple feedback() {
+    Tuple<bool, Status, int, double, double, bool, double> feedback() {
         const Turn turn(*this);
         Controller::Command command;
         {

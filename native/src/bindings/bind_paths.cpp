@@ -48,7 +48,7 @@ Array distances(Clearance& clearance, Matrix q) {
     return out;
 }
 
-nb::tuple find_path(Clearance& clearance, const Search& search, Vector start, Vector goal) {
+Tuple<Array, int> find_path(Clearance& clearance, const Search& search, Vector start, Vector goal) {
     const std::size_t n = clearance.robot.nq;
     for (std::size_t size : {start.size(), goal.size(), search.lower.size(), search.upper.size(), search.scale.size()})
         expect(size == n, "start, goal, lower, upper or scale does not fit the robot");

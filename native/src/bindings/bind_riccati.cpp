@@ -77,7 +77,7 @@ public:
     }
 
     // ("solved" | "inconsistent" | "inaccurate", residuals of stationarity, dynamics, equalities, refined)
-    nb::tuple solve() {
+    Tuple<const char*, Tuple<double, double, double>, bool> solve() {
         expect(factored, "solve comes after a factor that succeeded");
         Residual residual;
         bool refined;
@@ -103,7 +103,7 @@ public:
     }
 
     // All stages' u, x, costates and multipliers, each in a row.
-    nb::tuple unknowns() {
+    Tuple<Array, Array, Array, Array> unknowns() {
         std::size_t nu = 0, nx = 0, ng = 0;
         for (const Riccati::Stage& s : core->stages) nu += s.nu, nx += s.nx, ng += s.ng;
         double *u, *x, *lambda, *eta;
@@ -132,7 +132,7 @@ public:
     }
 
     // (K, k) of u = K x + k, for the vectors of the last sweep.
-    nb::tuple feedback(int k) {
+    Tuple<Array, Array> feedback(int k) {
         expect(solved, "feedback comes after a sweep");
         Riccati::Stage& s = at(k);
         double *K, *constant;
@@ -143,7 +143,7 @@ public:
     }
 
     // (P, p, Gx, gx): cost-to-go of a stage and the rows Gx x + gx = 0 left on its state.
-    nb::tuple cost_to_go(int k) {
+    Tuple<Array, Array, Array, Array> cost_to_go(int k) {
         expect(solved, "cost_to_go comes after a sweep");
         const Elimination& e = at(k).sweep;
         const std::size_t nx = e.nx, passed = e.passed, xp = padded(e.nx);
@@ -158,7 +158,7 @@ public:
     }
 
     // Best times in seconds of factor, solve and the judged solve over some repetitions, without Python.
-    nb::tuple time(int repetitions) {
+    Tuple<double, double, double> time(int repetitions) {
         using clock = std::chrono::steady_clock;
         double best[3] = {1e99, 1e99, 1e99};
         {

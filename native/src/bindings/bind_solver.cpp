@@ -21,7 +21,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> view(Result& result) {
 }
 
 // A record as `trisweep.ocp.Iteration` has it.
-nb::tuple fields(const Record& r) {
+using Fields = Tuple<int, double, double, double, double, double, double, double, double, double, int, std::string>;
+Fields fields(const Record& r) {
     return nb::make_tuple(r.iteration, r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu,
                           r.step, r.delta, r.alpha_primal, r.alpha_dual, r.trials, std::string(1, r.kind));
 }
@@ -103,7 +104,10 @@ double error(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector s
 }
 
 // Objective, values of the rows, slopes, and the relative conditions.
-nb::tuple measure(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
+Tuple<double, Array, Array, Tuple<double, double, double, double, double, double>> measure(Judge& judge, Vector z,
+                                                                                           Vector y, Vector w,
+                                                                                           Vector shared,
+                                                                                           Vector stage_parameters) {
     const Verdict said = verdict(judge, z, y, w, shared, stage_parameters);
     const Conditions& c = said.relative;
     const auto array = [](const std::vector<double>& from) {
@@ -188,17 +192,19 @@ void bind_structure(nb::module_& m) {
 }
 
 void bind_settings(nb::module_& m) {
-    nb::class_<Settings>(m, "Settings")
-        .def(nb::init<>())
-        .def_rw("tolerance", &Settings::tolerance)
-        .def_rw("iterations", &Settings::iterations)
-        .def_rw("seconds", &Settings::seconds)
-        .def_rw("initial_barrier", &Settings::initial_barrier)
-        .def_rw("bound_push", &Settings::bound_push)
-        .def_rw("adaptive", &Settings::adaptive)
-        .def_rw("patience", &Settings::patience)
-        .def_rw("threads", &Settings::threads)
-        .def_rw("warm_start", &Settings::warm_start);
+    nb::enum_<BarrierRule> rules(m, "BarrierRule", "How mu falls.");
+    for (auto [word, rule] : BARRIER_RULES) rules.value(word, rule);
+    nb::class_<Settings> settings(m, "Settings");
+    settings.def(nb::init<>());
+    Settings::each([&](const char* name, auto field, auto...) { settings.def_rw(name, field); });
+    using Limits = nb::typed<nb::dict, nb::str, Tuple<double, double>>;
+    settings.def_static("limits", []() -> Limits {
+        nb::dict found;
+        Settings::each([&](const char* name, auto, auto... limits) {
+            if constexpr (sizeof...(limits) > 0) found[name] = nb::make_tuple(double(limits)...);
+        });
+        return found;
+    });
 }
 
 void bind_result(nb::module_& m) {
@@ -212,7 +218,7 @@ void bind_result(nb::module_& m) {
         .def_prop_ro("stage_parameters", &view<&Result::stage_parameters>, nb::rv_policy::reference_internal)
         .def_prop_ro("gains", &view<&Result::gains>, nb::rv_policy::reference_internal)
         .def_prop_ro("records",
-                     [](const Result& r) {
+                     [](const Result& r) -> nb::typed<nb::list, Fields> {
                          nb::list made;
                          for (const Record& record : r.records) made.append(fields(record));
                          return made;
@@ -224,8 +230,9 @@ void bind_result(nb::module_& m) {
         .def_prop_ro("evaluations", [](const Result& r) { return r.times.evaluations; })
         .def_prop_ro("differentiations", [](const Result& r) { return r.times.differentiations; })
         .def_prop_ro("factorizations", [](const Result& r) { return r.times.factorizations; })
-        .def_prop_ro("fault",
-                     [](const Result& r) { return nb::make_tuple(r.fault.block, r.fault.stage, r.fault.row); });
+        .def_prop_ro("fault", [](const Result& r) -> Tuple<int, int, int> {
+            return nb::make_tuple(r.fault.block, r.fault.stage, r.fault.row);
+        });
 }
 
 }  // namespace

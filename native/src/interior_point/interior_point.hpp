@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "convergence.hpp"
-#include "interior_point/barrier/adaptive_barrier.hpp"
+#include "interior_point/barrier/barrier_rules.hpp"
 #include "interior_point/barrier/retreat.hpp"
 #include "interior_point/direction/direction.hpp"
 #include "interior_point/direction/predictor_corrector.hpp"
@@ -27,6 +27,7 @@ public:
           direction(point),
           search(point, direction, settings),
           predictor_corrector(point, settings),
+          mu(point, convergence, direction, search, settings),
           program(program),
           supervisor(supervisor),
           violation_factor(violation_factor) {}
@@ -40,6 +41,7 @@ public:
     Direction direction;
     LineSearch search;
     PredictorCorrector predictor_corrector;
+    Mu mu;
 
     // The shortest that any iteration took.
     Stopwatch::clock::duration quickest = Stopwatch::clock::duration::max();
@@ -59,7 +61,7 @@ public:
             if (out_of_time()) return Status::time_limit;
             if (asked_to_end || supervisor.interrupted()) return Status::interrupted;
             if (!predict_and_correct()) {
-                update_barrier();
+                mu.update();
                 const bool found = find_direction();
                 if (!found && search.on_trial()) search.retreat();
                 if (!found || jammed() || !search.run()) {
@@ -79,7 +81,6 @@ public:
 
 private:
     static constexpr double DIVERGED = 1e15;  // entries of a point that is taken for one on its way to infinity
-    static constexpr double MOST_MU = 1e3;    // times the mean complementarity at the start
 
     void start() {
         began = {};
@@ -90,8 +91,7 @@ private:
         retreat.start(settings.warm_start && iteration == 0 && bound_count(program) > 0);
         if (retreat.possible()) predictor_corrector.on = false;
         jam.reset();
-        adaptive.start(chooses_barrier());
-        most_mu = MOST_MU * mean_complementarity(program);
+        mu.start();
     }
 
     // Whether an iteration like the last one would end too late; of the first, one like the quickest that there was.
@@ -109,8 +109,6 @@ private:
         return now > deadline || (known && deadline - now < expected);
     }
 
-    bool chooses_barrier() const { return settings.adaptive && bound_count(program) > 0; }
-
     // Steps on trial are the watchdog's, which ends them itself.
     bool jammed() const { return !search.on_trial() && jam.reached(settings.patience, convergence.infeasibility); }
 
@@ -127,26 +125,6 @@ private:
                 search.taken.alpha_dual,
                 search.taken.trials,
                 search.taken.kind};
-    }
-
-    void set_barrier(double mu) {
-        point.mu = std::max(settings.smallest_barrier(), mu);
-        search.forget();
-    }
-
-    // Monotone decrease of mu (7), as often as the barrier problem is solved well enough; where mu is free, `find_direction`
-    // chooses it.
-    void update_barrier() {
-        if (chooses_barrier()) {
-            const bool progress = adaptive.progress(convergence.mean_error());
-            const bool free = progress && !search.tiny && direction.delta() == 0.0;
-            if (adaptive.free && !free) set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
-            adaptive.free = free;
-            if (free) return;
-        }
-        while (point.mu > settings.smallest_barrier() &&
-               (convergence.error(point.mu) <= settings.barrier_error * point.mu || search.tiny))
-            set_barrier(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
     }
 
     // The error at the point. Where the residuals there are known from the last step alone, and would end the search, from the
@@ -177,18 +155,17 @@ private:
             search.taken = {'p', 1, predictor_corrector.alpha, predictor_corrector.alpha};
             return true;
         }
-        set_barrier(std::min(most_mu, AdaptiveBarrier::held(program)));
+        mu.hold();
         if (renew()) convergence.measure();
         return false;
     }
 
     bool find_direction() {
-        direction.linearize(convergence.residual, adaptive.free ? 0.0 : point.mu);
+        direction.linearize(convergence.residual, mu.free ? 0.0 : point.mu);
         if (!direction.factor()) return false;
-        if (adaptive.free) {
+        if (mu.free) {
             direction.solve();
-            // A step that a delta has shortened says little of how far mu could fall.
-            if (direction.delta() == 0.0) set_barrier(std::min(most_mu, AdaptiveBarrier::probe(program, direction.dv)));
+            mu.probe();
             direction.linearize(convergence.residual, point.mu);
         }
         if (!direction.solve_and_refine()) return false;
@@ -198,16 +175,16 @@ private:
 
     // Of a warm start that is too near its bounds.
     bool step_back() {
-        const double mu = Retreat::barrier(program, direction.dv, direction.gain(), point.mu);
-        Retreat::run(program, mu, point.v);
+        const double further = Retreat::barrier(program, direction.dv, direction.gain(), point.mu);
+        Retreat::run(program, further, point.v);
         if (!point.evaluate() || !point.differentiate()) return false;
         point.settle();
         if (!program.convex && !(direction.estimate_multipliers(true) && point.differentiate())) return false;
         convergence.measure();
         search.start(violation_factor);
         predictor_corrector.start();
-        most_mu = MOST_MU * mean_complementarity(program);
-        set_barrier(mu);
+        mu.limit();
+        mu.set(further);
         return true;
     }
 
@@ -232,9 +209,7 @@ private:
     Program& program;
     Supervisor& supervisor;
     const double violation_factor;
-    AdaptiveBarrier adaptive;
     Jam jam;
-    double most_mu = INFINITY;
     Retreat retreat;
     Stopwatch::clock::time_point began;  // the present iteration
 };

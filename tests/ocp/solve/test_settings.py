@@ -9,16 +9,7 @@ from trisweep.ocp.solve.native_backend import core_settings
 
 def test_the_defaults_of_the_settings_are_those_of_the_core():
     given, plain = core_settings(Settings(), warm=False), core.Settings()
-    for name in (
-        "tolerance",
-        "iterations",
-        "seconds",
-        "initial_barrier",
-        "adaptive",
-        "patience",
-        "threads",
-        "warm_start",
-    ):
+    for name in (*core.Settings.limits(), "barrier", "warm_start"):
         assert getattr(given, name) == getattr(plain, name), name
 
 

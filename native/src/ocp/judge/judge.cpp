@@ -9,7 +9,6 @@ Judge::Judge(const Structure& s) : Summands(s) {
     z_high.assign(size_z, INFINITY);
     c_low.assign(inequalities, -INFINITY);
     c_high.assign(inequalities, INFINITY);
-    bound_size.resize(size_z);
     fixed.resize(size_z);
     for (int entry : structure.fixed) fixed[std::size_t(s.nu[0] + entry)] = true;
 }
@@ -22,25 +21,21 @@ Verdict Judge::measure(const double* z, const double* y, const double* w, const 
     measure_cost(w);
     for (std::size_t i = 0; i < slope.size(); ++i) {
         const double size = slope_size[i] + std::fabs(w[i]);
-        verdict.note(&Conditions::stationarity, fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]),
-                     std::max(size, costless ? 1.0 : least_cost / reach[i]));
-        bound_size[i] = size_of_limit(largest[std::size_t(structure.variables[i])], reach[i], w[i]);
-        verdict.note(&Conditions::bounds, outside(z[i], z_low[i], z_high[i]), bound_size[i]);
-        complement(z[i], w[i], z_low[i], z_high[i], bound_size[i], verdict);
+        verdict.note(&Conditions::stationarity, fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), size,
+                     [&] { return std::max(size, costless ? 1.0 : least_cost / reach[i]); });
+        verdict.note(&Conditions::bounds, error_of_bound(i, z[i]), span[i], [&] { return size_of_bound(i, w[i]); });
+        complement(z[i], w[i], z_low[i], z_high[i], span[i], reach[i], verdict);
     }
     const std::size_t equalities = at_equality[0], inequalities = at_inequality[0];
     for (std::size_t i = 0; i < inequalities; ++i) {
-        row_size[i] = size_of_row(i, std::fabs(g[i]), y[i]);
-        verdict.note(i < equalities ? &Conditions::dynamics : &Conditions::equalities, std::fabs(g[i]), row_size[i]);
+        verdict.note(i < equalities ? &Conditions::dynamics : &Conditions::equalities, std::fabs(g[i]), row_size[i],
+                     [&] { return size_of_row(i, y[i]); });
     }
     for (std::size_t i = inequalities; i < g.size(); ++i) {
-        const double low = c_low[i - inequalities], high = c_high[i - inequalities];
-        row_size[i] = size_of_limit(std::max(row_size[i], row_span[i]), row_reach[i], y[i]);
-        if (is_soft(i - inequalities))
-            complement_price(i - inequalities, y[i], row_size[i], verdict);
-        else
-            verdict.note(&Conditions::inequalities, outside(g[i], low, high), row_size[i]);
-        complement(g[i], y[i], low, high, row_size[i], verdict);
+        if (is_soft(i - inequalities)) complement_price(i - inequalities, y[i], verdict);
+        verdict.note(&Conditions::inequalities, error_of_row(i), row_size[i], [&] { return size_of_row(i, y[i]); });
+        complement(g[i], y[i], c_low[i - inequalities], c_high[i - inequalities], row_limited(i), row_reach[i],
+                   verdict);
     }
     return verdict;
 }

@@ -37,10 +37,7 @@ class Judge : public Summands {
 public:
     explicit Judge(const Structure& s);
 
-    // What errors were compared with last.
-    using Summands::row_size;
-    std::vector<double> bound_size;  // of a limit of z
-    double cost = 1.0;               // C
+    double cost = 1.0;  // C, as measured last
 
     void set_bounds(std::span<const double> z_lower, std::span<const double> z_upper, std::span<const double> c_lower,
                     std::span<const double> c_upper) {
@@ -57,6 +54,18 @@ public:
         return outside(g[i], c_low[i - at_inequality[0]], c_high[i - at_inequality[0]]);
     }
     double error_of_bound(std::size_t i, double value) const { return outside(value, z_low[i], z_high[i]); }
+
+    // What that is compared with, beside its multiplier: the terms or the size of what is limited, or, where that is more and the
+    // cost does not mind, what these are small against.
+    double size_of_row(std::size_t i, double multiplier) const {
+        if (i >= at_inequality[0]) return size_of_limit(row_limited(i), row_reach[i], multiplier);
+        const double force = std::fabs(multiplier);
+        return std::max(row_size[i],
+                        std::min(SMALL * row_reach[i], force * std::fabs(g[i]) > 0.0 ? cost / force : INFINITY));
+    }
+    double size_of_bound(std::size_t i, double multiplier) const {
+        return size_of_limit(span[i], reach[i], multiplier);
+    }
 
     // NaN in a condition where a function is not finite.
     Verdict measure(const double* z, const double* y, const double* w, const double* shared,
@@ -84,7 +93,8 @@ private:
     }
 
     // A multiplier above the price is a slope that nothing balances; one below it leaves something to gain beyond the limit.
-    void complement_price(std::size_t i, double multiplier, double size, Verdict& verdict) const {
+    void complement_price(std::size_t i, double multiplier, Verdict& verdict) const {
+        const double size = size_of_row(at_inequality[0] + i, multiplier);
         const double beyond = excess(i), top = price(i), value = g[at_inequality[0] + i];
         const double pressure = beyond > 0.0 ? (value > c_high[i] ? multiplier : -multiplier) : std::fabs(multiplier);
         verdict.note(&Conditions::stationarity, std::max(pressure - top, 0.0), std::max({pressure, top, cost / size}));
@@ -118,15 +128,7 @@ private:
         return size;
     }
 
-    // What an error of a row is compared with: its terms, or, where that is more and the cost does not mind, SMALL of their
-    // reach.
-    double size_of_row(std::size_t i, double error, double multiplier) const {
-        const double allowed = std::fabs(multiplier) * error > 0.0 ? cost / std::fabs(multiplier) : INFINITY;
-        return std::max(row_size[i], std::min(SMALL * row_reach[i], allowed));
-    }
-
-    // What an error of a limit is compared with: the size of what it limits, or, where that is more and the cost does not mind,
-    // what it is small against.
+    double row_limited(std::size_t i) const { return std::max(row_size[i], row_span[i]); }
     double size_of_limit(double size, double reached, double multiplier) const {
         const double allowed = multiplier != 0.0 ? cost / std::fabs(multiplier) : INFINITY;
         return std::max(size, std::min(reached, allowed));
@@ -138,17 +140,17 @@ private:
 
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value
     // right on its limit is complementary whatever presses it there.
-    void complement(double value, double multiplier, double low, double high, double size, Verdict& verdict) const {
-        const double gap = std::max(multiplier > 0.0 ? high - value : value - low, 0.0);
-        const double product = std::fabs(multiplier) * std::min(gap, 1.0);
+    void complement(double value, double multiplier, double low, double high, double size, double reached,
+                    Verdict& verdict) const {
+        const double gap = std::max(multiplier > 0.0 ? high - value : value - low, 0.0), force = std::fabs(multiplier);
+        const double product = force * std::min(gap, 1.0);
         raise(verdict.residual.complementarity, product);
         if (product == 0.0) return;
-        const double far =
-            std::min(gap, size);  // a limit that is further away than the value is large, or that is not there
+        // A limit counts that is no further away than the value is large, and one that is not there as if it were.
+        const double pressed = std::min(force * gap, std::max(force * size, std::min(force * reached, cost)));
         double& worst = verdict.relative.complementarity;
-        const double pressed = std::fabs(multiplier) * far;
         if (!(pressed <= worst * std::min(cost, LARGEST)))
-            raise(worst, std::min(share(pressed, cost), share(gap, size)));
+            raise(worst, std::min(share(pressed, cost), share(gap, size_of_limit(size, reached, multiplier))));
     }
 
     std::vector<double> z_low, z_high, c_low, c_high;

@@ -86,7 +86,7 @@ protected:
     std::vector<std::size_t> at_z, at_dynamics, at_equality, at_inequality;  // of each stage: in z; its rows in y
     std::vector<double> slope_size, bent, curvature;                         // terms of slopes, |H| |z|; |H_ii|
     std::vector<double> row_size, row_reach, row_span;  // terms of rows; |g'| Z and |g'| L, beside the rest
-    std::vector<double> reach;                          // Z along z
+    std::vector<double> span, reach;                    // L and Z along z
     std::vector<double> largest, natural;               // of a variable: L, N
     double cost_terms = 0.0, cost_size = 0.0;           // the sums of |f' z| and |f|
     bool costless = false;                              // no slope of the cost is other than zero
@@ -245,8 +245,8 @@ private:
         for (int r = 0; r < block.inequalities; ++r) visit(row++, at_inequality[stage] + block.at_inequality + r);
     }
 
-    std::vector<double> size, span, matters;  // along z: of values as terms, L, N
-    std::vector<double> least_reach;          // of a variable: what Z is at least
+    std::vector<double> size, matters;  // along z: of values as terms, N
+    std::vector<double> least_reach;    // of a variable: what Z is at least
     std::vector<double> block_rows, weights, block_jacobian, block_hessian;
     std::vector<BlockCalls> calls;  // of each block
     std::deque<BlockSums> sums;     // of each block

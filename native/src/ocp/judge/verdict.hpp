@@ -39,6 +39,15 @@ struct Verdict {
         double& most = relative.*part;
         if (!(error <= most * std::min(size, LARGEST))) raise(most, error == 0.0 ? 0.0 : share(error, size));
     }
+
+    // The same where the size is at least `least` and takes longer to find.
+    template <class Size>
+    void note(double Conditions::* part, double error, double least, const Size& size) {
+        if (error <= relative.*part * std::min(least, LARGEST))
+            raise(residual.*part, error);
+        else
+            note(part, error, size());
+    }
 };
 
 }  // namespace trisweep

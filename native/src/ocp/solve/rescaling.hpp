@@ -32,9 +32,9 @@ public:
         std::fill_n(row_factor, program.size_y, 1.0);
         for (std::size_t i = 0; i < packing.y.size(); ++i) {
             const int row = packing.y[i];
-            const double error = judge.error_of_row(i) / judge.row_size[i];
+            const double size = judge.size_of_row(i, result.y[i]), error = judge.error_of_row(i) / size;
             if (!(error > allowed)) continue;
-            row_factor[row] = std::clamp(1.0 / (judge.row_size[i] * horizon.row_scale[row]), 1.0, MOST);
+            row_factor[row] = std::clamp(1.0 / (size * horizon.row_scale[row]), 1.0, MOST);
             smaller = std::min(smaller, row_factor[row] * allowed / error);
         }
         scale(point, f);
@@ -79,9 +79,10 @@ private:
 
     // Limits that do not hold get less room, rows as much as their new scale gives; what that leaves outside comes in.
     void tighten(Iterate& point, const Result& result, double allowed) {
-        for (std::size_t i = 0; i < packing.z.size(); ++i)
-            if (judge.error_of_bound(i, result.z[i]) > allowed * judge.bound_size[i])
-                start.limit_room(packing.z[i], judge.bound_size[i], point);
+        for (std::size_t i = 0; i < packing.z.size(); ++i) {
+            const double size = judge.size_of_bound(i, result.w[i]);
+            if (judge.error_of_bound(i, result.z[i]) > allowed * size) start.limit_room(packing.z[i], size, point);
+        }
         for (int i = 0; i < horizon.size_c; ++i)
             if (row_factor[program.at_nu() + i] > 1.0) start.limit_room(program.at_slack() + i, 1.0, point);
     }

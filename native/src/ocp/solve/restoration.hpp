@@ -65,7 +65,7 @@ private:
 
     void connect() {
         inner.settings = outer.settings;
-        inner.settings.adaptive = false;
+        inner.settings.barrier = BarrierRule::monotone;
         inner.settings.tolerance = std::max(outer.settings.tolerance, TOLERANCE);
         inner.deadline = outer.deadline;
     }

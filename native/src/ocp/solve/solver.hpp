@@ -192,14 +192,15 @@ private:
     // many, the problem is solved once more from its start, by the filter with a mu that falls monotonely, and restoration
     // only where there is no step.
     static bool hurries(const Settings& settings) {
-        return (settings.adaptive || settings.patience > 0) && !settings.warm_start;
+        return (settings.barrier != BarrierRule::monotone || settings.patience > 0) && !settings.warm_start;
     }
     bool ended_early(const Settings& settings) const {
         return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
     }
     Status run_patiently(const Settings& settings) {
         interior_point.settings.iterations = settings.iterations;
-        interior_point.settings.adaptive = program.convex = false;
+        interior_point.settings.barrier = BarrierRule::monotone;
+        program.convex = false;
         interior_point.settings.patience = 0;
         program.set_place(start_place);
         return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;

@@ -1,0 +1,108 @@
+// How mu falls from iteration to iteration: the rules, each with its name. All of a rule is here.
+//
+//     monotone   as often as the barrier problem is solved well enough (Wächter and Biegler 2006, eq. 7)
+//     adaptive   Mehrotra's probing rule, guarded by the KKT error: where that has not fallen below its last few values, mu is
+//                held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive barrier update
+//                strategies for nonlinear interior methods")
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "interior_point/convergence.hpp"
+#include "interior_point/line_search/line_search.hpp"
+
+namespace trisweep {
+
+enum class BarrierRule : int { monotone, adaptive };  // the first is everybody's who asks for none
+
+inline constexpr std::pair<const char*, BarrierRule> BARRIER_RULES[] = {
+    {"monotone", BarrierRule::monotone},
+    {"adaptive", BarrierRule::adaptive},
+};
+
+class Mu {
+public:
+    Mu(Iterate& point, const Convergence& convergence, Direction& direction, LineSearch& search,
+       const Settings& settings)
+        : point(point),
+          convergence(convergence),
+          direction(direction),
+          search(search),
+          settings(settings),
+          program(point.program) {}
+
+    // Whether it is chosen with the direction: that towards complementarity zero then says how far it could fall.
+    bool free = false;
+
+    void start() {
+        free = is_adaptive();
+        errors.fill(INFINITY);
+        next = 0;
+        limit();
+    }
+
+    // From here on it stays below what suits the point as it is.
+    void limit() { most = MOST * mean_complementarity(program); }
+
+    void set(double mu) {
+        point.mu = std::max(settings.smallest_barrier(), mu);
+        search.forget();
+    }
+
+    // By complementarity as it is.
+    void hold() { set(std::min(most, HELD_SHARE * mean_complementarity(program))); }
+
+    // Before a direction is sought.
+    void update() {
+        if (is_adaptive()) {
+            const bool was_free = free;
+            free = progress(convergence.mean_error()) && !search.tiny && direction.delta() == 0.0;
+            if (free) return;
+            if (was_free) hold();
+        }
+        while (point.mu > settings.smallest_barrier() &&
+               (convergence.error(point.mu) <= settings.barrier_error * point.mu || search.tiny))
+            set(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
+    }
+
+    // From the direction towards complementarity zero. A step that a delta has shortened says little.
+    void probe() {
+        if (direction.delta() != 0.0) return;
+        const double* dv = direction.dv;
+        find_dual_steps(program, dv, 0.0);
+        const double now = mean_complementarity(program);
+        const double then = mean_complementarity_after(program, dv, largest_primal_step(program, dv, 1.0),
+                                                       largest_dual_step(program, 1.0));
+        const double share = std::min(then / now, MOST_SHARE);
+        set(std::min(most, share * share * share * now));
+    }
+
+private:
+    static constexpr double MOST = 1e3;  // times the mean complementarity at the start
+    static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
+
+    bool is_adaptive() const { return settings.barrier == BarrierRule::adaptive && bound_count(program) > 0; }
+
+    // Whether a point with this KKT error is progress; if it is, it will be compared with later.
+    bool progress(double error) {
+        if (!(error <= REDUCTION * *std::max_element(errors.begin(), errors.end()))) return false;
+        errors[next] = error;
+        next = (next + 1) % errors.size();
+        return true;
+    }
+
+    Iterate& point;
+    const Convergence& convergence;
+    Direction& direction;
+    LineSearch& search;
+    const Settings& settings;
+    Program& program;
+    double most = INFINITY;
+    std::array<double, 4> errors{};
+    std::size_t next = 0;
+};
+
+}  // namespace trisweep

@@ -1,9 +1,10 @@
-// Cholesky by panels kept in registers; // matrices as `matrix_product.hpp` has them.
+// Cholesky by panels kept in registers; matrices as `matrix_product.hpp` has them.
 #pragma once
 
 #include <cmath>
 
 #include "columns.hpp"
+#include "matrix_product.hpp"
 
 namespace trisweep {
 
@@ -16,17 +17,7 @@ template <int MV, int NC>
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
         for (int t = 0; t < MV; ++t) acc[j][t] = load(rows + j * ld + t * W);
-    for (int k = 0; k < depth; ++k, A += ld, B += ld) {
-        vec a[MV];
-#pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) a[t] = load(A + t * W);
-#pragma GCC unroll 8
-        for (int j = 0; j < NC; ++j) {
-            const vec b = broadcast(B[j]);
-#pragma GCC unroll 8
-            for (int t = 0; t < MV; ++t) acc[j][t] -= a[t] * b;
-        }
-    }
+    accumulate<-1>(acc, depth, A, ld, B, 1, ld);
 }
 
 // The panel's first MV vectors of rows, which hold its diagonal block: Cholesky, and the other rows times K'^-1, in

@@ -8,16 +8,11 @@
 
 namespace trisweep {
 
-// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
-template <int MV, int NC, bool TRANSPOSED, int SIGN>
-[[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
-                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
-    const std::ptrdiff_t next = TRANSPOSED ? 1 : ldb, down = TRANSPOSED ? ldb : 1;
-    vec acc[NC][MV];
-#pragma GCC unroll 8
-    for (int j = 0; j < NC; ++j)
-#pragma GCC unroll 8
-        for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
+// acc += SIGN A B for MV vectors of rows of A and NC columns of B, in registers. Columns of A and rows of B follow each other by
+// `lda` and `down`, columns of B by `next`.
+template <int SIGN, int MV, int NC>
+[[gnu::always_inline]] inline void accumulate(vec (&acc)[NC][MV], int depth, const double* A, std::ptrdiff_t lda,
+                                              const double* B, std::ptrdiff_t next, std::ptrdiff_t down) {
     for (int k = 0; k < depth; ++k, A += lda, B += down) {
         vec a[MV];
 #pragma GCC unroll 8
@@ -26,9 +21,21 @@ template <int MV, int NC, bool TRANSPOSED, int SIGN>
         for (int j = 0; j < NC; ++j) {
             const vec b = broadcast(B[j * next]);
 #pragma GCC unroll 8
-            for (int i = 0; i < MV; ++i) acc[j][i] += a[i] * b;
+            for (int i = 0; i < MV; ++i) acc[j][i] = SIGN > 0 ? acc[j][i] + a[i] * b : acc[j][i] - a[i] * b;
         }
     }
+}
+
+// One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
+template <int MV, int NC, bool TRANSPOSED, int SIGN>
+[[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
+                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+    vec acc[NC][MV];
+#pragma GCC unroll 8
+    for (int j = 0; j < NC; ++j)
+#pragma GCC unroll 8
+        for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
+    accumulate<1>(acc, depth, A, lda, B, TRANSPOSED ? 1 : ldb, TRANSPOSED ? ldb : 1);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8

@@ -42,6 +42,13 @@ CASES = {
 }  # fmt: skip
 
 
+def opened(case):
+    """The robot's name, the constraints, our model, Pinocchio's and its data."""
+    name, constraints = CASES[case]
+    other = twin(name)
+    return name, constraints, ours(name), other, other.createData()
+
+
 def solve_on_symbols(model, q, v, tau, constraints, method):
     """The SX expressions, evaluated by CasADi itself."""
     symbols = [ca.SX.sym(name, x.shape[1]) for name, x in (("q", q), ("v", v), ("tau", tau))]
@@ -52,9 +59,7 @@ def solve_on_symbols(model, q, v, tau, constraints, method):
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_method_agrees_with_the_dense_system_on_numbers_symbols_and_machine_code(case):
-    name, constraints = CASES[case]
-    model, other = ours(name), twin(name)
-    data = other.createData()
+    name, constraints, model, other, data = opened(case)
     q, v, tau = states(model, STATES, seed=7)
     for method in FORWARD:
         if method in PROXIMAL or (method == "pv-base" and name == "iiwa14"):
@@ -76,9 +81,7 @@ def test_every_method_agrees_with_the_dense_system_on_numbers_symbols_and_machin
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_delassus_method_agrees_with_the_dense_matrix(case):
-    name, constraints = CASES[case]
-    model, other = ours(name), twin(name)
-    data = other.createData()
+    name, constraints, model, other, data = opened(case)
     q, v, _ = states(model, STATES, seed=8)
     b = np.random.default_rng(0).standard_normal((sum(c.size for c in constraints), 2))
     for method in DELASSUS:

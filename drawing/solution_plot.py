@@ -125,7 +125,7 @@ def _pressed(solution: Solution) -> list[tuple[PhaseSolution, str, np.ndarray]]:
     found = []
     for phase in solution.phases.values():
         here = [rows for rows in solution.layout.constraints if rows.phase == phase.index]
-        loose = dict.fromkeys(rows.name for rows in here if rows.kind == "inequality")
+        loose = dict.fromkeys(rows.name for rows in here if rows.kind.has_limits)
         before = f"{phase.name}: " if len(solution.phases) > 1 else ""
         for name, c in [*phase.limits.items(), *((name, phase.constraints[name]) for name in loose)]:
             # At a solution either the multiplier or the distance is all but zero.

@@ -20,7 +20,6 @@ import casadi as ca
 import numpy as np
 from trisweep.ocp import Solution, Solver
 from trisweep.ocp.solve.nonlinear_program import assemble
-from trisweep.ocp.statement.costs_and_constraints.terms import Kind
 
 PRIMAL, DUAL = 1e-6, 1e-5
 TOLERANCE = 1e-8
@@ -80,7 +79,7 @@ class Judge:
 
 def left_open(solution: Solution) -> float:
     """How much of the objective the tolerance of IPOPT leaves open at an answer."""
-    point, limits, rows = solution.point, solution.limit_vectors, solution.layout.kind(Kind.INEQUALITY)
+    point, limits, rows = solution.point, solution.limit_vectors, solution.layout.limited
     lower = np.concatenate([limits.z_lower, limits.y_lower[rows]])
     upper = np.concatenate([limits.z_upper, limits.y_upper[rows]])
     multipliers = np.concatenate([point.w, point.y[rows]])

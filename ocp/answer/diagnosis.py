@@ -94,7 +94,7 @@ def opponents(layout: Layout, y: np.ndarray, w: np.ndarray, violated: list[Viola
     """
     share = AGAINST * max(float(np.abs(y).max(initial=0.0)), float(np.abs(w).max(initial=0.0)))
     named = {(each.phase, each.name) for each in violated}
-    ours = {rows.name for rows in layout.constraints if rows.kind is Kind.DYNAMICS}
+    ours = {rows.name for rows in layout.constraints if rows.kind.leads_on}
     found = [each for each in violations(layout, np.abs(y), np.abs(w), share) if each.name not in ours]
     return [replace(each, amount=0.0) for each in found if (each.phase, each.name) not in named]
 
@@ -148,5 +148,4 @@ def _parts(block: Block) -> list[tuple[str, ca.SX]]:
         for name, size in dynamics_rows(block):
             parts.append((name, step.expression[end : end + size]))
             end += size
-    rest = [*block.of(Kind.EQUALITY), *block.of(Kind.INEQUALITY)]
-    return parts + [(term.name, term.expression) for term in rest]
+    return parts + [(term.name, term.expression) for term in block.constraints if not term.kind.leads_on]

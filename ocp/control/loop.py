@@ -13,7 +13,6 @@ from ..solve.native_backend import NativeBackend, core_settings
 from ..solve.settings import Settings
 from ..solve.warm_start import later_stages, moved_places
 from ..stages.limit_vectors import LimitedRows
-from ..statement.costs_and_constraints.terms import Kind
 from .ports import anchor_places, parameter_ports, state_ports
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def _function(solver: Solver, rows: LimitedRows, code: CompiledFunction) -> core
     made.at_stage = place.at_stage + rows.stages.start * place.stage_stride
     places = rows.places.ravel().copy()
     without = np.isin(places, np.concatenate([solver.transcription.fixed_z, solver.transcription.pinned_z]))
-    places[places >= layout.size_z] -= layout.kind(Kind.INEQUALITY).start
+    places[places >= layout.size_z] -= layout.limited.start
     places[without] = -1
     made.places = places.tolist()
     made.set_function(code.address, code.sizes.work)

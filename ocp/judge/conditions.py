@@ -15,7 +15,6 @@ from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.costs_and_constraints.terms import Kind
 from .evaluation import Evaluation
 from .relative import relative_residual
 from .residual import Measured, Point, Residual, Sums, measured_at
@@ -50,8 +49,8 @@ class Conditions:
         g, slope = np.zeros(self.layout.size_y), np.zeros_like(point.z)
         for i, block in enumerate(self.evaluation.blocks):
             rows, gradient = self.evaluation.call(_sums_of, i, point)
-            objective += float(rows[:, : block.count(Kind.OBJECTIVE)].sum())
-            g[self.evaluation.places[i]] = rows[:, block.count(Kind.OBJECTIVE) :]
+            objective += float(rows[:, : block.head].sum())
+            g[self.evaluation.places[i]] = rows[:, block.head :]
             slope[self.transcription.run(block)] += gradient.ravel()
         g[later] -= point.z[x_places]
         slope[x_places] -= point.y[later]

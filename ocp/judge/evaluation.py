@@ -10,7 +10,6 @@ import numpy as np
 from ..stages.layout import Layout, block_places
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
-from ..statement.costs_and_constraints.terms import Kind
 from .residual import Point
 
 
@@ -37,7 +36,7 @@ class Evaluation:
             self._made[key] = make(self.blocks[i])
         function = self._made[key]
         weights = point.y[self.places[i]]
-        if self.blocks[i].count(Kind.OBJECTIVE):
+        if self.blocks[i].head:
             weights = np.hstack([np.ones((len(weights), 1)), weights])
         given = [*self.inputs(self.blocks[i], point), weights, *more]
         given = [np.broadcast_to(part, (len(weights), part.shape[1])) for part in given]

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
-from ..statement.costs_and_constraints.terms import Kind
 from .residual import Point, Residual, Sums, beside_price, gap_to_limit, largest_of, outside
 
 LARGEST = 1e300  # of all numbers that are compared with others: beside what has outgrown it nothing is small
@@ -38,7 +37,7 @@ def relative_residual(
     g, y, w = sums.rows, point.y, point.w
     error = outside(g, limits.y_lower, limits.y_upper)
     error[limits.soft] = 0.0
-    loose = layout.kind(Kind.INEQUALITY)
+    loose = layout.limited
     size_g = minded(sizes.rows, SMALL * sizes.row_reaches, np.where(error != 0.0, y, 0.0), sizes.cost)
     own = np.maximum(sizes.rows, sizes.row_spans)[loose]
     size_g[loose] = minded(own, sizes.row_reaches[loose], y[loose], sizes.cost)

@@ -18,7 +18,7 @@ import numpy as np
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
-from ..statement.costs_and_constraints.terms import CONSTRAINTS, Kind
+from ..statement.costs_and_constraints.terms import CONSTRAINTS
 
 SLACK = 10.0  # rounding and the order of sums may set two computations of one residual apart by this factor
 
@@ -92,7 +92,7 @@ def measured_at(
         outside_g = outside(g, limits.y_lower, limits.y_upper)
         outside_g[limits.soft] = 0.0
         outside_z = outside(point.z, limits.z_lower, limits.z_upper)
-        loose = layout.kind(Kind.INEQUALITY)
+        loose = layout.limited
         gaps = np.concatenate([
             gap_to_limit(g[loose], point.y[loose], limits.y_lower[loose], limits.y_upper[loose]),
             gap_to_limit(point.z, point.w, limits.z_lower, limits.z_upper),

@@ -46,7 +46,7 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     slopes_of = []
     for i, block in enumerate(evaluation.blocks):
         run, places = evaluation.transcription.run(block), evaluation.places[i]
-        head, entered = block.count(Kind.OBJECTIVE), block.count(Kind.DYNAMICS)
+        head, entered = block.head, block.count(Kind.DYNAMICS)
         here = size_z[run].reshape(len(places), -1)
         sampled = Sampled(*evaluation.call(_sizes_of, i, point, here))
         rest = np.abs(sampled.rows - sampled.along)[:, head:]
@@ -128,7 +128,7 @@ def _sizes_of(block: Block) -> ca.Function:
     slope, slopes = ca.mtimes(jacobian.T, weights), ca.fabs(jacobian)
     curvature = ca.fabs(ca.hessian(ca.dot(rows, weights), z)[0])
     sums = [slope, ca.mtimes(jacobian, z), slopes @ size]
-    cost = jacobian[: block.count(Kind.OBJECTIVE), :]
+    cost = jacobian[: block.head, :]
     sums += [slopes.T @ ca.fabs(weights), curvature @ size, ca.sum1(cost).T, ca.diag(curvature), ca.vec(slopes)]
     return ca.Function(
         "sizes", [*block.inputs, weights, size], [solved(part) for part in (rows, *(ca.densify(part) for part in sums))]

@@ -20,7 +20,6 @@ from ..judge.residual import Measured, Point
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.transcription import Transcription
-from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request
 from .nonlinear_program import assemble
 from .settings import Settings
@@ -53,7 +52,7 @@ class CasadiBackend:
         if name == "fatrop" and transcription.fixed:
             raise ProblemError("build: the backend 'fatrop' takes no start(...), constrain states at the start instead")
         for block in transcription.blocks:
-            for term in block.of(Kind.INEQUALITY):
+            for term in block.terms:
                 if term.price is not None:
                     raise ProblemError(
                         f"build: the backend '{name}' has no soft limits, but '{term.name}' has; expected 'native'"
@@ -85,7 +84,7 @@ class CasadiBackend:
                 own["max_wall_time"] = settings.seconds
             own["mu_init"] = settings.initial_barrier
         else:
-            equality = [kind is not Kind.INEQUALITY for kind in self.program.kinds]
+            equality = [not kind.has_limits for kind in self.program.kinds]
             options |= {"structure_detection": "auto", "equality": equality}
         return ca.nlpsol("rival", self.name, self._nlp, options)
 

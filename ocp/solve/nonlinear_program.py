@@ -37,7 +37,7 @@ class NonlinearProgram:
     @property
     def signs(self) -> np.ndarray:
         """By which a multiplier of a row of g is that of the row in y."""
-        return np.array([-1.0 if kind is Kind.DYNAMICS else 1.0 for kind in self.kinds])
+        return np.array([-1.0 if kind.leads_on else 1.0 for kind in self.kinds])
 
 
 class PlacedRows(NamedTuple):
@@ -79,13 +79,13 @@ def assemble(transcription: Transcription, layout: Layout) -> NonlinearProgram:
             if entering is not None and entering.child_parameters.numel():
                 child = stage_parameters(entering, block.child + i)
             out = function(*at(k), shared, stage_parameters(block.phase, k), child)
-            if block.count(Kind.OBJECTIVE):
+            if block.head:
                 f, out = f + out[0], out[1:]
             row = 0
             for kind in CONSTRAINTS:
                 end = row + block.count(kind)
                 if end > row:
-                    part = at(block.child + i)[1] - out[row:end] if kind is Kind.DYNAMICS else out[row:end]
+                    part = at(block.child + i)[1] - out[row:end] if kind.leads_on else out[row:end]
                     found.setdefault((k, kind), []).append(PlacedRows(part, places[i, row:end]))
                 row = end
     stages = range(transcription.stages)

@@ -230,6 +230,11 @@ class Layout:
         """Where the rows of a kind stand in y."""
         return self._kinds[kind]
 
+    @property
+    def limited(self) -> slice:
+        """Where the rows with limits stand in y."""
+        return self._kinds[Kind.INEQUALITY]
+
     @cached_property
     def _kinds(self) -> dict[Kind, slice]:
         sizes = [sum(rows.places.size for rows in self.constraints if rows.kind is kind) for kind in CONSTRAINTS]
@@ -324,9 +329,7 @@ def _constraint_rows(transcription: Transcription, block: Block) -> Iterator[Con
         for (name, size), state in zip(dynamics_rows(block), states)
     ]
     stated += [
-        (term.name, term.kind, term.stated_rows, term.names)
-        for term in block.constraints
-        if term.kind is not Kind.DYNAMICS
+        (term.name, term.kind, term.stated_rows, term.names) for term in block.constraints if not term.kind.leads_on
     ]
     column = 0
     for name, kind, rows, names in stated:

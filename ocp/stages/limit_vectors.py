@@ -114,7 +114,7 @@ class StatedLimits:
         self._lower = np.concatenate([np.full(layout.size_z, -np.inf), np.zeros(layout.size_y)])
         self._upper = np.concatenate([np.full(layout.size_z, np.inf), np.zeros(layout.size_y)])
         self._target = np.zeros(layout.size_z + layout.size_y)
-        self._inequalities = layout.kind(Kind.INEQUALITY)
+        self._inequalities = layout.limited
         self._price, self._growth = np.full(layout.size_y, np.inf), np.zeros(layout.size_y)
         for rows in _of_constraints(transcription, layout, Kind.INEQUALITY):
             if rows.price is not None:
@@ -199,10 +199,10 @@ def _of_constraints(transcription: Transcription, layout: Layout, kind: Kind) ->
         places = layout.size_z + block_places(transcription, block)
         place = layout.phases[transcription.phases.index(block.phase)]
         stages = range(block.stages[0] - place.first, block.stages[-1] + 1 - place.first)
-        at = block.count(Kind.DYNAMICS) + (block.count(Kind.EQUALITY) if kind is Kind.INEQUALITY else 0)
-        for term in block.of(kind):
-            here = places[:, at : at + term.rows]
-            name, limits = f"'{term.name}'", term.limits
-            found.append(LimitedRows(name, block.phase, place, stages, here, limits, term.names, term.price))
+        at = 0
+        for term in block.constraints:
+            here, name = places[:, at : at + term.rows], f"'{term.name}'"
+            if term.kind is kind:
+                found.append(LimitedRows(name, block.phase, place, stages, here, term.limits, term.names, term.price))
             at += term.rows
     return found

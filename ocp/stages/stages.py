@@ -128,7 +128,12 @@ class Block:
     def count(self, kind: Kind) -> int:
         """Its rows of a kind; all costs are one."""
         rows = sum(term.rows for term in self.of(kind))
-        return min(rows, 1) if kind is Kind.OBJECTIVE else rows
+        return rows if kind.constrains else min(rows, 1)
+
+    @property
+    def head(self) -> int:
+        """Its rows before those that have multipliers: 1 where there is a cost."""
+        return self.count(Kind.OBJECTIVE)
 
     @property
     def inputs(self) -> list[ca.SX]:
@@ -162,7 +167,7 @@ class Block:
 
     def names(self) -> list[tuple[str, int]]:
         """One entry a row: (term, row of the term)."""
-        names = [("objective", 0)] if self.count(Kind.OBJECTIVE) else []
+        names = [("objective", 0)] if self.head else []
         return names + [(term.name, i) for term in self.constraints for i in range(term.rows)]
 
 

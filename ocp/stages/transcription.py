@@ -143,7 +143,7 @@ class Transcription:
     @staticmethod
     def is_quadratic(block: Block, derivatives: ca.Function) -> bool:
         """Whether exact derivatives tell that the objective of a block is quadratic and its other rows are affine."""
-        inputs, first = derivatives.sx_in(), block.count(Kind.OBJECTIVE)
+        inputs, first = derivatives.sx_in(), block.head
         jacobian, hessian = derivatives(*inputs)
         z, weights = ca.vertcat(*inputs[:2]), inputs[-1][first:]
         if any(derivatives.instruction_id(k) in CORNERED for k in range(derivatives.n_instructions())):
@@ -153,7 +153,7 @@ class Transcription:
     @staticmethod
     def kind(block: Block, hessian: str) -> str:
         # Gauss-Newton keeps the curvature of the first row alone, which must be the objective.
-        return "no-dynamics" if hessian == "gauss-newton" and not block.count(Kind.OBJECTIVE) else hessian
+        return "no-dynamics" if hessian == "gauss-newton" and not block.head else hessian
 
     @staticmethod
     def recentring(phase: Phase) -> ca.Function | None:

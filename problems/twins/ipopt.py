@@ -16,7 +16,6 @@ import numpy as np
 
 from ...ocp import Solution, Solver
 from ...ocp.solve.nonlinear_program import assemble
-from ...ocp.statement.costs_and_constraints.terms import Kind
 from ..ready import Task
 
 # Both solvers leave room of 1e-8 beyond the bounds: IPOPT by its default, ours by the tolerance.
@@ -96,7 +95,7 @@ class Ipopt:
         both = ca.Function("kkt", [program.z, program.p, rows], [program.g, gradient])(z, self.parameters, y)
         g, slope = (np.array(part).ravel() for part in both)
         bounds = -point.w
-        inside = program.places >= solution.layout.kind(Kind.INEQUALITY).start
+        inside = program.places >= solution.layout.limited.start
         bounded = np.isfinite(limits.z_lower) | np.isfinite(limits.z_upper)
         lower, upper = limits.y_lower[program.places], limits.y_upper[program.places]
         gaps = np.minimum(z - limits.z_lower, limits.z_upper - z), np.minimum(g - lower, upper - g)

@@ -14,7 +14,7 @@ import numpy as np
 from ...judge.residual import Measured, Point, Residual
 from ...stages.layout import Layout
 from ...stages.limit_vectors import LimitVectors
-from ...statement.costs_and_constraints.terms import CONSTRAINTS, Kind
+from ...statement.costs_and_constraints.terms import CONSTRAINTS
 from ..diagnosis import Fault
 from ..iteration import Iteration
 from ..solution import Solution
@@ -59,7 +59,7 @@ def load(path: str | Path) -> Solution:
 def _shapes(header: dict[str, Any], unpacked: int) -> dict[str, tuple[int, ...]]:
     """The arrays of a solution."""
     layout = sensible_layout(header, unpacked)
-    size_y, size_z, loose = layout.size_y, layout.size_z, layout.kind(Kind.INEQUALITY)
+    size_y, size_z, loose = layout.size_y, layout.size_z, layout.limited
     shapes: dict[str, tuple[int, ...]] = {"z": (size_z,), "y": (size_y,), "w": (size_z,)}
     shapes |= {"shared_parameters": (layout.size_shared,), "stage_parameters": (layout.size_stage,)}
     shapes |= {"z_lower": (size_z,), "z_upper": (size_z,)}

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class Kind(str, Enum):
-    """What a term is for, in the order in which the rows of a block stand."""
+    """What a term is for, in the order in which the rows of a block stand. Who treats rows by their kind asks what
+    that is like; who states a term, or hands it on, names it.
+    """
 
     OBJECTIVE = "objective"
     DYNAMICS = "dynamics"
@@ -31,6 +33,16 @@ class Kind(str, Enum):
     def constrains(self) -> bool:
         """Whether its rows have multipliers."""
         return self is not Kind.OBJECTIVE
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether its rows are the state of the next stage."""
+        return self is Kind.DYNAMICS
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether its rows may lie anywhere between limits; all others equal what they are said to."""
+        return self is Kind.INEQUALITY
 
 
 CONSTRAINTS = tuple(kind for kind in Kind if kind.constrains)

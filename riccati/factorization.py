@@ -63,11 +63,9 @@ class Factorization:
             status, residuals, refined = self._core.solve()
             if status == "inconsistent":
                 return _unsolved(problem, status, self._stages_in_conflict())
-            u, x, costates, multipliers = self._core.unknowns()
+            all_u, all_x, all_costates, all_multipliers = self._core.unknowns()
         nx = [s.nx for s in stages]
-        x = _cut(x, nx)
-        u = _cut(u, [s.nu for s in stages])
-        costates = _cut(costates, nx)
+        x, u, costates = _cut(all_x, nx), _cut(all_u, [s.nu for s in stages]), _cut(all_costates, nx)
         if problem.initial_state is None:
             costates[0] = np.zeros(0)
         return LQSolution(
@@ -76,7 +74,7 @@ class Factorization:
             x=x,
             u=u,
             costates=costates,
-            multipliers=_cut(multipliers, [s.ng for s in stages]),
+            multipliers=_cut(all_multipliers, [s.ng for s in stages]),
             objective=problem.objective(x, u),
             residuals=dict(zip(("stationarity", "dynamics", "equalities"), residuals)),
             refined=refined,

@@ -6,7 +6,17 @@ import pytest
 from support.ocp_problems import swing_up_in_units
 from support.rivals import ipopt
 from trisweep.ocp import Settings
+from trisweep.ocp.solve.settings import BARRIERS
 from trisweep.problems import task as ready
+
+
+@pytest.mark.parametrize("rule", BARRIERS)
+def test_every_rule_finds_the_optimum(rule):
+    task = ready("particle_steering")
+    solver = task.build()
+    solution = solver.solve(task.guess, settings=Settings(barrier=rule), **task.parameters)
+    assert solution.status == "solved"
+    assert solution.objective == pytest.approx(ipopt(task, solver).solve().objective, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["truck_trailer_parking", "two_link_minimum_time", "particle_steering"])

@@ -1,5 +1,7 @@
 """Settings of a solve: checked, the core's own by default, and obeyed."""
 
+import re
+
 import pytest
 from support.ocp_problems import swing_up
 from trisweep.native import core
@@ -11,6 +13,19 @@ def test_the_defaults_of_the_settings_are_those_of_the_core():
     given, plain = core_settings(Settings(), warm=False), core.Settings()
     for name in (*core.Settings.limits(), "barrier", "warm_start"):
         assert getattr(given, name) == getattr(plain, name), name
+
+
+@pytest.mark.parametrize("name", core.Settings.limits())
+def test_a_setting_beyond_its_limits_is_refused_here_and_in_the_core(name):
+    kind, (least, most) = type(getattr(core.Settings(), name)), core.Settings.limits()[name]
+    solver, plain = swing_up().build(), core.Settings()
+    Settings(**{name: kind(most)})
+    for wrong in [kind(least) - 1] + [kind(2 * most)] * (most < float("inf")):
+        with pytest.raises(ProblemError, match=re.escape(f"{name} is {wrong!r}, expected")):
+            Settings(**{name: wrong})
+        setattr(plain, name, wrong)
+        with pytest.raises(ValueError, match=f"{name} is out of its range"):
+            solver.backend.core.solve(plain, None)
 
 
 def test_limits_of_iterations_and_time():

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from ...dynamics import Cloud, Model, Scene
+from ...errors import ProblemError
+from ...native.progress_bar import Progress
 from ...whole_file import whole_file
 from .answer import Plan
-from .limits import JointLimits
+from .limits import FilledJointLimits, JointLimits
 from .motion_bench import SETS, Question, questions, sphere_robot
 from .planner import planner
 from .trajectory import ArmMotion
@@ -26,7 +31,9 @@ DENSITY = 10
 
 @dataclass(frozen=True)
 class Entry:
-    """How one problem went. seconds: by the wall and of the processor; judged: m, the clearance that coal found."""
+    """How one problem went. seconds: by the wall and of the processor; judged: m, the clearance that coal found; rival:
+    s, the duration of the motion that another way gives.
+    """
 
     set: str
     number: int
@@ -40,11 +47,16 @@ class Entry:
     clearance: float
     judged: float
     torque: float
+    rival: float
 
     @property
     def solved(self) -> bool:
-        """Found, within limits, and free in coal's eyes."""
-        return self.status == "found" and self.judged >= 0
+        """Found, within limits, and free in coal's eyes, if it looked."""
+        return self.status == "found" and not self.judged < 0
+
+
+# Another way to a motion: the seconds it takes from a start to a goal in a scene, infinite where there is none.
+Rival = Callable[[Cloud, FilledJointLimits, np.ndarray, np.ndarray, Scene], float]
 
 
 def board(
@@ -54,21 +66,75 @@ def board(
     margin: float = 0.01,
     steps: int = 40,
     say: Callable[[str], None] = print,
+    jobs: int = 1,
+    rival: Rival | None = None,
+    judged: bool = True,
 ) -> list[Entry]:
-    """Plan the first `count` problems of the sets, saying how each set went."""
-    model = sphere_robot(robot)
-    asked = planner(model, JointLimits(acceleration=ACCELERATION.get(robot)), margin, steps)
+    """Plan the first `count` problems of the sets, saying how each set went.
+
+    jobs: processes that share the sets; times by the wall are worth something with one. judged: by coal.
+    """
+    if jobs < 1:
+        raise ProblemError(f"bench arms: jobs is {jobs}, expected at least 1")
+    names = list(sets)
     entries: list[Entry] = []
-    for name in sets:
-        begin, of_set = perf_counter(), []
-        for question in questions(model, robot, name, count):
-            since = process_time()
-            plan = asked.plan(question.start, question.goal, question.scene, 6, None, 0)
-            of_set.append(_entry(question, plan, process_time() - since, asked.stated.cloud))
-        entries += of_set
-        say(f"{row(name, of_set)}   ({perf_counter() - begin:.0f} s)")
+    with Progress(f"{robot}: problems", count * len(names)) as progress:
+        for name, of_set in zip(names, _planned(robot, names, count, margin, steps, jobs, rival, judged, progress)):
+            entries += of_set
+            say(row(name, of_set))
     say(row("all", entries))
     return entries
+
+
+def _planned(
+    robot: str,
+    names: list[str],
+    count: int,
+    margin: float,
+    steps: int,
+    jobs: int,
+    rival: Rival | None,
+    judged: bool,
+    progress: Progress,
+) -> Iterator[list[Entry]]:
+    """The entries of one set after the other."""
+    work = partial(_entries, robot, count, margin, steps, rival, judged)
+    if jobs == 1:
+        for name in names:
+            progress.begin(f"{robot}: {name}")
+            yield list(work(name, progress.advance))
+        return
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        for of_set in pool.map(partial(_listed, work), names):
+            progress.advance(len(of_set))
+            yield of_set
+
+
+def _listed(work: Callable[[str], Iterator[Entry]], name: str) -> list[Entry]:
+    return list(work(name))
+
+
+def _entries(
+    robot: str,
+    count: int,
+    margin: float,
+    steps: int,
+    rival: Rival | None,
+    judged: bool,
+    name: str,
+    done: Callable[[], None] = lambda: None,
+) -> Iterator[Entry]:
+    """How the first problems of a set went."""
+    model = sphere_robot(robot)
+    asked = planner(model, JointLimits(acceleration=ACCELERATION.get(robot)), margin, steps)
+    cloud, limits = asked.stated.cloud, asked.stated.limits
+    for question in questions(model, robot, name, count):
+        since = process_time()
+        plan = asked.plan(question.start, question.goal, question.scene, 6, None, 0)
+        taken = process_time() - since
+        other = np.nan if rival is None else rival(cloud, limits, question.start, question.goal, question.scene)
+        yield _entry(question, plan, taken, cloud if judged else None, other)
+        done()
 
 
 def row(name: str, entries: list[Entry]) -> str:
@@ -83,7 +149,18 @@ def row(name: str, entries: list[Entry]) -> str:
         f"{name:<18} {len(solved):4d} of {len(entries):<4d} hit {hit:<3d} "
         f"wall ms {wall[0] * 1e3:6.0f} {wall[1] * 1e3:6.0f}   "
         f"processor ms {own[0] * 1e3:5.0f} {own[1] * 1e3:6.0f}   motion s {duration[0]:.2f} {duration[1]:.2f}"
+        f"{_beside_rival(solved)}"
     )
+
+
+def _beside_rival(solved: list[Entry]) -> str:
+    """Of how many the rival's motion, if it has one, takes longer, and by what factor at the median."""
+    compared = [entry for entry in solved if not np.isnan(entry.rival)]
+    both = [entry.rival / entry.duration for entry in compared if np.isfinite(entry.rival)]
+    if not compared:
+        return ""
+    longer, none = sum(ratio > 1 for ratio in both), len(compared) - len(both)
+    return f"   rival longer {longer} of {len(both)}, by {np.median(both or [np.nan]):.2f}, none {none}"
 
 
 def write_csv(path: Path, entries: list[Entry]) -> None:
@@ -128,8 +205,11 @@ def _half(kind: str, size: tuple[float, ...]) -> np.ndarray:
     return np.array([size[0], size[0], size[0] if kind == "sphere" else size[0] + size[1] / 2])
 
 
-def _entry(question: Question, plan: Plan, seconds: float, cloud: Cloud) -> Entry:
-    judged = np.nan if plan.motion is None else judge(plan.model, plan.motion, plan.scene, cloud)
+def _entry(question: Question, plan: Plan, seconds: float, cloud: Cloud | None, rival: float) -> Entry:
+    """cloud: of the robot, where coal is to judge."""
+    judged = np.nan
+    if plan.motion is not None and cloud is not None:
+        judged = judge(plan.model, plan.motion, plan.scene, cloud)
     return Entry(
         set=question.set,
         number=question.number,
@@ -143,6 +223,7 @@ def _entry(question: Question, plan: Plan, seconds: float, cloud: Cloud) -> Entr
         clearance=np.nan if plan.check is None else plan.check.clearance,
         judged=judged,
         torque=np.nan if plan.check is None else plan.check.torque,
+        rival=rival,
     )
 
 

@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     arms.add_argument("--set", nargs="*", dest="sets", metavar="SET", help="such as table_pick (default: all)")
     arms.add_argument("--count", type=int, default=100, help="problems of each set (default: 100, all)")
     arms.add_argument("--csv", type=Path, metavar="FILE", help="write a line a problem")
-    arms.set_defaults(run=lambda options: bench_arms(options.robot, options.sets, options.count, options.csv))
+    arms.add_argument("--plot", type=Path, metavar="FILE", help="draw success over time, and durations")
+    arms.add_argument("--jobs", type=int, default=1, help="processes that share the sets (default: 1)")
+    arms.set_defaults(run=bench_arms)
     options = parser.parse_args(arguments)
     try:
         code = options.run(options)
@@ -64,14 +66,21 @@ def demo(output: Path) -> int:
     return 0 if solution.solved else 1
 
 
-def bench_arms(robot: str, sets: list[str] | None, count: int, table: Path | None) -> int:
+def bench_arms(options: argparse.Namespace) -> int:
     """Plan the problems of the sets, and say how it went."""
+    from .drawing.figures import check_ending
     from .problems.planning.board import SETS, board, write_csv
 
-    _check_folders(csv=table)
-    entries = board(robot, sets or SETS, count)
-    if table is not None:
-        write_csv(table, entries)
+    _check_folders(csv=options.csv, plot=options.plot)
+    if options.plot is not None:
+        check_ending(options.plot)
+    entries = board(options.robot, options.sets or SETS, options.count, jobs=options.jobs)
+    if options.csv is not None:
+        write_csv(options.csv, entries)
+    if options.plot is not None:
+        from .drawing.planning_plot import plot
+
+        plot(entries, options.plot)
     return 0 if all(entry.solved for entry in entries) else 1
 
 

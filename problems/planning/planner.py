@@ -216,7 +216,7 @@ class Planner:
         for _ in range(ROUNDS):
             near = stated.avoidance.planes(reference.q, scene, margins, wanted)
             solution = self._solve(guess, warm, start, goal, {**near, "room": room})
-            found = _motion_of(solution)
+            found = motion_of(solution)
             checked = check(found, stated.cloud, scene, limits)
             if checked.clearance >= 0 and checked.position <= SLACK and not checked.within_limits:
                 found, checked = self._slowed(found, checked, scene)
@@ -285,7 +285,8 @@ def beside(instants: np.ndarray, steps: int) -> np.ndarray:
     return np.maximum(np.concatenate([largest, nothing]), np.concatenate([nothing, largest]))
 
 
-def _motion_of(solution: Solution) -> ArmMotion:
+def motion_of(solution: Solution) -> ArmMotion:
+    """The motion that a solution of `motion_problem`, or one like it, says."""
     q, v, a = solution["q"], solution["v"], solution["a"]
     if len(a) == len(q):
         return ArmMotion(float(solution.duration), q, v, a, solution["jerk"])

@@ -5,7 +5,10 @@ import re
 import numpy as np
 import pytest
 import trisweep as ts
+from trisweep.drawing.planning_plot import plot as planning_plot
 from trisweep.problems.mechanisms.capsule_arm import capsule_arm
+from trisweep.problems.planning import board
+from trisweep.problems.planning.board import Entry
 from trisweep.problems.planning.trajectory import ArmMotion, along
 
 START = np.array([-0.8, 0.9, 0.0, 0.8, 0.0, 0.5])
@@ -159,3 +162,38 @@ def test_a_limited_jerk(arm):
     np.testing.assert_allclose(a[[0, -1]], 0, atol=1e-5)
     assert clearance_by_coal(arm, q, table()) > 0
     assert plan.duration > ts.plan(arm, START, GOAL, table(), ts.JointLimits(acceleration=8.0)).duration
+
+
+def entry(number, status="found", judged=0.01, rival=np.nan):
+    numbers = {"seconds": 0.05 * number, "processor_seconds": 0.04, "duration": 1.0, "clearance": 0.01, "torque": 0.9}
+    return Entry(
+        set="cage",
+        number=number,
+        status=status,
+        reason="",
+        iterations=20,
+        attempts=1,
+        judged=judged,
+        rival=rival,
+        **numbers,
+    )
+
+
+def test_the_boards_rows_and_picture(tmp_path):
+    entries = [
+        entry(1, rival=1.5),
+        entry(2, rival=0.9),
+        entry(3, judged=-0.001),
+        entry(4, "not found", np.nan),
+        entry(5),
+    ]
+    said = board.row("cage", entries)
+    assert "3 of 5" in said and "hit 1" in said and "rival longer 1 of 2, by 1.20, none 0" in said
+    assert "rival" not in board.row("cage", [entry(1)])
+    board.write_csv(tmp_path / "cage.csv", entries)
+    assert len((tmp_path / "cage.csv").read_text().splitlines()) == 6
+    figure = planning_plot(entries, tmp_path / "cage.png")
+    times, shares = figure.axes[0].lines[0].get_data()
+    assert list(times) == [50.0, 100.0, 250.0] and list(shares) == [20.0, 40.0, 60.0]
+    with pytest.raises(ts.ProblemError, match="jobs is 0, expected at least 1"):
+        board.board("panda", ["cage"], 1, jobs=0)

@@ -8,6 +8,10 @@
 
 #include "vector.hpp"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 // Under AddressSanitizer every piece is followed by a gap that must not be touched.
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -34,9 +38,13 @@ public:
     template <class Layout>
     void build(Layout&& layout) {
         layout(*this);
-        const std::size_t bytes = (used_ + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-        memory_ = static_cast<char*>(std::aligned_alloc(ALIGNMENT, bytes));
+        const std::size_t alignment = used_ < 2 * LARGE_PAGE ? ALIGNMENT : LARGE_PAGE;
+        const std::size_t bytes = (used_ + alignment) / alignment * alignment;
+        memory_ = static_cast<char*>(std::aligned_alloc(alignment, bytes));
         if (!memory_) throw std::bad_alloc();
+#if defined(__linux__)
+        if (alignment == LARGE_PAGE) madvise(memory_, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on it
+#endif
         std::memset(memory_, 0, bytes);
         used_ = 0;
         layout(*this);
@@ -48,6 +56,8 @@ public:
     std::size_t bytes() const { return used_; }
 
 private:
+    static constexpr std::size_t LARGE_PAGE = std::size_t(1) << 21;  // of which a processor finds many more at once
+
     template <class T>
     T* take(std::size_t count) {
         T* piece = memory_ ? reinterpret_cast<T*>(memory_ + used_) : nullptr;

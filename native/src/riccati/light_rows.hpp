@@ -31,6 +31,16 @@ struct LightRows {
     std::vector<Piece> own;        // of D: columns along the padded z
     std::vector<Piece> following;  // of T: columns among the full rows
     int values = 0;                // of both
+
+    // The first column of D with an entry in rows begin to below end, or more than any.
+    int first_of(int begin, int end) const {
+        int first = std::numeric_limits<int>::max() / 2;
+        for (const Piece& p : own) {
+            const int top = std::max(p.row, begin);
+            if (top < std::min(p.row + p.size, end)) first = std::min(first, p.column + top - p.row);
+        }
+        return first;
+    }
 };
 
 // The light rows of one edge, E (n, nx): none, and all is dense, where `pattern` is null.
@@ -114,9 +124,15 @@ public:
                                    H + corner + corner * ldh, ldh, to + corner + corner * ldt, ldt);
             const int top = std::max(first, begin);
             if (top >= end) return;
-            product<false, true, 1>(end - top, light, full, V + top, n, N, ld, nullptr, 0, X + top, n);
-            for (int j = 0; j < light; ++j)  // V' N' + D' P_ll
-                edge.add_rows(rows.own, P + std::ptrdiff_t(j) * xp, X + std::ptrdiff_t(j) * n, begin, end);
+            for (int j = 0; j < light; j += TILE_COLUMNS) {  // V' N' + D' P_ll, as far as D takes it below the diagonal
+                const int last = std::min(j + TILE_COLUMNS, light),
+                          from = std::max(top, rows.first_of(j, last) / W * W);
+                if (from >= end) continue;
+                double* to_X = X + std::ptrdiff_t(j) * n;
+                product<false, true, 1>(end - from, last - j, full, V + from, n, N + j, ld, nullptr, 0, to_X + from, n);
+                for (int k = j; k < last; ++k, to_X += n)
+                    edge.add_rows(rows.own, P + std::ptrdiff_t(k) * xp, to_X, from, end);
+            }
             edge.each(rows.own, [&](int row, int column, double value) {
                 const double* from = X + std::ptrdiff_t(row) * n;
                 double* target = to + std::ptrdiff_t(column) * ldt;

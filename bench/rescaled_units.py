@@ -1,15 +1,17 @@
 """Public problems in other units: whether a solve ends in the same point, in a like number of iterations.
 
-    python bench/rescaled_units.py [name ...]
+    python bench/rescaled_units.py [name ...] [--resume]
 
 Each of 60 problems with its states and controls, its rows, or its cost in units of 1e-6 to 1e6. The same point: the
 objective within 1e-5 of max(1, |objective|), in the first units. Problems with several minima nearby (Bryson and
-Denham's with a free end time has three within 5 %) are not among them. Writes bench/results/rescaled_units.md.
+Denham's with a free end time has three within 5 %) are not among them. Outcomes go to build/rescaled_units.jsonl, a
+line a problem, `--resume` goes on from there. Writes bench/results/rescaled_units.md.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,7 @@ from suite.case import Stated
 from support.machine import describe
 
 RESULTS = Path(__file__).parent / "results" / "rescaled_units.md"
+KEPT = Path(__file__).parents[1] / "build" / "rescaled_units.jsonl"
 SCALES = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 SAME, LIKE = 1e-5, 1.5
 SETTINGS = ts.Settings(seconds=20)
@@ -33,7 +36,7 @@ PROBLEMS = (
     "steering", "work", "yao", "quadruped", "walking", "wheeled_pendulum", "brachistochrone", "breakwell",
     "bryson_max_range", "coulomb", "crane", "delay", "dqc", "f8", "fishing", "geodesic", "goddard_thin_air",
     "heat", "hypersensitive", "isoperimetric", "lambert", "linear_tangent", "moon", "obstacle", "pendulum_length",
-    "predator", "rayleigh", "singular5", "state_constrained", "steps", "two_link_arm", "wheat",
+    "predator", "rayleigh", "singular5", "state_constrained", "notorious", "two_link_arm", "wheat",
 )  # fmt: skip
 
 
@@ -59,17 +62,35 @@ def solve(stated: Stated, kind: str, scale: float) -> Solved:
 
 
 def main() -> None:
-    names = sys.argv[1:] or PROBLEMS
-    found: dict[str, dict[tuple[str, float], Solved]] = {}
-    for name in track(names, "problems"):
-        stated = case(name).build()
-        first = solve(stated, "cost", 1.0)
-        others = {(kind, scale): solve(stated, kind, scale) for kind in KINDS for scale in SCALES if scale != 1}
-        found[name] = {(kind, 1.0): first for kind in KINDS} | others
-    text = "\n".join(report(found))
+    parser = argparse.ArgumentParser(description="Public problems in other units.")
+    parser.add_argument("names", nargs="*", help="problems; all if none is named")
+    parser.add_argument("--resume", action="store_true", help="go on from what was solved before")
+    given = parser.parse_args()
+    names = given.names or PROBLEMS
+    found = read() if given.resume else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    with KEPT.open("a" if given.resume else "w") as kept:
+        for name in track([name for name in names if name not in found], "problems"):
+            found[name] = in_all_units(name)
+            print(json.dumps([name, [[*at, *of] for at, of in found[name].items()]]), file=kept, flush=True)
+    text = "\n".join(report({name: found[name] for name in names}))
     print(text)
-    if not sys.argv[1:]:
+    if not given.names:
         RESULTS.write_text(text + "\n")
+
+
+def in_all_units(name: str) -> dict[tuple[str, float], Solved]:
+    stated = case(name).build()
+    first = solve(stated, "cost", 1.0)
+    others = {(kind, scale): solve(stated, kind, scale) for kind in KINDS for scale in SCALES if scale != 1}
+    return {(kind, 1.0): first for kind in KINDS} | others
+
+
+def read() -> dict[str, dict[tuple[str, float], Solved]]:
+    """What was solved before, by problem, kind of unit and scale."""
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    kept = (json.loads(line) for line in lines)
+    return {name: {(kind, scale): Solved(*of) for kind, scale, *of in each} for name, each in kept}
 
 
 def report(found: dict[str, dict[tuple[str, float], Solved]]) -> list[str]:

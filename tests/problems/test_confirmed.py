@@ -1,8 +1,10 @@
-"""Random small problems with slopes over ten decades: every "solved" is confirmed by Newton's method in 60 digits."""
+"""Random problems of three families: every "solved" is confirmed by a twin that shares nothing with the solver."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from scoreboard import exact_qp, turning
 from scoreboard.extended import FORMS, SAME, confirm, draw, solve
 
 COUNT = 240
@@ -32,3 +34,41 @@ def test_an_answer_that_is_off_is_found(number):
     true = confirm(drawn, solution)
     off = SimpleNamespace(u=0.99 * solution.u, x=1.01 * solution.x)
     assert true.apart <= SAME < confirm(drawn, off).apart
+
+
+def test_every_solved_qp_is_the_one_of_active_sets_in_50_digits():
+    for seed in range(40):
+        drawn = exact_qp.draw(seed)
+        answer = exact_qp.solve(drawn)
+        found = exact_qp.confirm(drawn, answer)
+        assert answer.status == "solved" and found.ended, seed
+        assert found.apart <= SAME and found.violated <= SAME, (seed, found)
+
+
+def test_a_qp_that_is_off_is_found():
+    for seed in range(5):
+        drawn = exact_qp.draw(seed)
+        answer = exact_qp.solve(drawn)
+        found = exact_qp.confirm(drawn, replace(answer, x=[1.01 * x for x in answer.x]))
+        assert found.ended and found.violated > SAME
+
+
+@pytest.mark.parametrize("form", range(16))
+def test_every_solved_turn_is_the_one_of_rotation_matrices(form):
+    solved = 0
+    for seed in range(form, 64, 16):
+        drawn = turning.draw(seed)
+        solution = turning.solve(drawn)
+        assert solution.status in {"solved", "infeasible", "stalled"}
+        if solution.solved:
+            solved += 1
+            found = turning.confirm(drawn, solution)
+            assert found.lower is not None and max(found) <= SAME, (seed, found)
+    assert solved >= 1
+
+
+def test_a_turn_that_is_off_is_found():
+    drawn = turning.draw(0)
+    solution = turning.solve(drawn)
+    off = SimpleNamespace(a=1.01 * solution.a, q=solution.q)
+    assert turning.confirm(drawn, solution).lower <= SAME < turning.confirm(drawn, off).lower

@@ -185,8 +185,9 @@ private:
             for (int i = 0; i < rank; ++i) U[i + j * padded_rank()] = i <= j ? row(i)[pivots[j]] : 0.0;
         for (int i = rank - 1; i >= 0; --i) {
             const double inverse_pivot = 1.0 / U[i + i * padded_rank()];
-            for (int t = 0; t < n; ++t) row(i)[t] *= inverse_pivot;
-            for (int k = 0; k < i; ++k) subtract(U[k + i * padded_rank()], row(i), row(k));
+            for (int t = 0; t < n; t += W) store(row(i) + t, inverse_pivot * load(row(i) + t));
+            for (int k = 0; k < i; ++k)
+                if (const double factor = U[k + i * padded_rank()]; factor != 0.0) subtract(factor, row(i), row(k));
         }
         const int xp = n - up;
         for (int i = 0; i < passed; ++i) {
@@ -199,50 +200,45 @@ private:
     }
 
     void subtract(double factor, const double* source, double* target) const {
-        for (int t = 0; t < n; ++t) target[t] -= factor * source[t];
+        for (int t = 0; t < n; t += W) store(target + t, load(target + t) - factor * load(source + t));
     }
 
     // Gauss elimination from row `step` on, pivots sought in the candidate columns first ... last, above the share `smallest`
     // of `size`. Returns the rows done.
     int pivot(const Workbench& bench, int step, int first, int last, const double* size, double smallest, int* chosen) {
         const auto row = [&](int i) { return bench.G + std::ptrdiff_t(i) * n; };
+        const auto peak_of = [&](int i) {
+            const double *entry = row(i) + first, *candidate = bench.candidate + first;
+            return largest_over(padded(last - first),
+                                [=](int t) { return magnitude(load(entry + t)) * load(candidate + t); });
+        };
         const int room = padded(most_rows);
+        for (int i = step; i < rows; ++i) bench.peak[i] = peak_of(i);
         for (; step < rows && step < most_pivots(); ++step) {
             double best = RANK_TOLERANCE;
-            int best_row = -1, best_column = -1;
-            for (int i = step; i < rows && best < 1.0; ++i) {  // no entry is larger than the terms of its row
-                double largest = best * size[i];
-                int column = -1;
-                for (int t = first; t < last; ++t) {
-                    const double entry = std::fabs(row(i)[t]) * bench.candidate[t];
-                    if (entry > largest) {
-                        largest = entry;
-                        column = t;
-                    }
-                }
-                if (column >= 0 && size[i] > 0.0) {
-                    best = largest / size[i];
-                    best_row = i;
-                    best_column = column;
-                }
-            }
+            int best_row = -1;
+            for (int i = step; i < rows && best < 1.0; ++i)  // no entry is larger than the terms of its row
+                if (bench.peak[i] > best * size[i] && size[i] > 0.0) best = bench.peak[best_row = i] / size[i];
             if (best_row < 0) break;
             if (best <= smallest) {
                 declined = true;
                 break;
             }
             exchange(bench, step, best_row);
-            bench.candidate[best_column] = 0.0;
-            if (chosen) *chosen++ = best_column;
-            const double inverse_pivot = 1.0 / row(step)[best_column];
+            int column = first;
+            while (std::fabs(row(step)[column]) * bench.candidate[column] != bench.peak[step]) ++column;
+            bench.candidate[column] = 0.0;
+            if (chosen) *chosen++ = column;
+            const double inverse_pivot = 1.0 / row(step)[column];
             for (int i = step + 1; i < rows; ++i) {
-                const double factor = row(i)[best_column] * inverse_pivot;
+                const double factor = row(i)[column] * inverse_pivot;
                 L[i + step * room] = factor;
                 if (factor == 0.0) continue;
                 subtract(factor, row(step), row(i));
-                row(i)[best_column] = 0.0;
+                row(i)[column] = 0.0;
                 bench.size_u[i] += std::fabs(factor) * bench.size_u[step];
                 bench.size_x[i] += std::fabs(factor) * bench.size_x[step];
+                bench.peak[i] = peak_of(i);
             }
         }
         return step;
@@ -258,6 +254,7 @@ private:
         std::swap(order[i], order[k]);
         std::swap(bench.size_u[i], bench.size_u[k]);
         std::swap(bench.size_x[i], bench.size_x[k]);
+        std::swap(bench.peak[i], bench.peak[k]);
         for (int j = 0; j < i; ++j) std::swap(L[i + j * room], L[k + j * room]);
     }
 
@@ -274,7 +271,8 @@ private:
         for (int j = 0; j < rank; ++j)  // N' = Hy1 - 1/2 Y' H11
             for (int k = 0; k < rank; ++k) {
                 const double half = 0.5 * H1[pivots[k] + j * n];
-                for (int t = 0; t < n2; ++t) N[t + j * n] -= half * Y[t + k * n];
+                for (int t = 0; half != 0.0 && t < n2; t += W)
+                    store(N + t + j * n, load(N + t + j * n) - half * load(Y + t + k * n));
             }
         for (int j = 0; j < nu2; ++j) gather(H + std::ptrdiff_t(rest[j]) * ld, F + j * ld, nu2, up2);
         for (int j = nu2; j < up2; ++j) fill_zero(n2, F + j * ld);

@@ -13,6 +13,7 @@ struct Workbench {
     double* size_u;  // (rows)           in: the size of the terms summed into a row, in its u and in its x columns
     double* size_x;
     double* diagonal;  // (nu)             in: the size of the terms summed into the diagonal of H at u
+    double* peak;      // (rows)           the largest entry of a row in columns that may still be a pivot's
     double *F, *N, *candidate, *inverse, *threshold;
     double *c, *eta, *y, *t, *along;
 
@@ -23,7 +24,7 @@ struct Workbench {
         G = arena.matrix(n, rows);
         F = arena.matrix(ld, rows ? n : 0);
         N = arena.matrix(n, std::min(controls, rows));
-        for (double** vector : {&size_u, &size_x, &c, &eta}) *vector = arena.vector(rows);
+        for (double** vector : {&size_u, &size_x, &peak, &c, &eta}) *vector = arena.vector(rows);
         for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
         for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
     }

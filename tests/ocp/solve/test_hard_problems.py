@@ -67,6 +67,22 @@ def test_no_direction_while_infeasible_asks_for_restoration(seed):
     assert solution.status == "solved" and Judge(solver, seconds=600)(solution).false == ""
 
 
+def test_multipliers_start_anew_where_restoration_ends_far_from_the_rows():
+    """Rates of methanol from afar: estimates that went with slopes of 1e5 bent the next step, and most solves went
+    round in circles until the limit of iterations."""
+    stated = case("methanol").build()
+    solver = stated.problem.build()
+    solutions = [solver.solve(scattered(stated, seed), **stated.parameters) for seed in (6, 15, 27)]
+    assert sum(solution.solved for solution in solutions) >= 2
+
+
+def test_steps_within_rounding_are_not_searched():
+    """The last steps of the F-8 change nothing but the rows' last digits: ever shorter ones were taken for them."""
+    stated = case("f8").build()
+    solution = stated.problem.build().solve(stated.guess, **stated.parameters)
+    assert solution.solved and solution.statistics.iterations <= 22
+
+
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e6])
 def test_polynomials_are_finite(size):
     """What overflows or cancels in our own arithmetic is no fault of the user's terms."""

@@ -127,7 +127,7 @@ private:
     // Trial points are compared with this one. Rows that hold within rounding are still off by something, which moves the
     // objective as large multipliers say: here, and at trial points that hold them as well, it is the Lagrangian that is compared.
     void refer() {
-        exact = point.within_rounding() && !rounded();
+        exact = point.within_rounding();
         const double moved = exact ? weighed(point.r) : 0.0;
         acceptance.reference = {point.violation, point.barrier_objective() + moved, direction.slope() - moved};
     }

@@ -61,6 +61,7 @@ private:
     static constexpr double LATER_MU = 1e-4;   // where the later rounds start
     static constexpr double BETTER = 0.999;    // of the violation before: a round that has made it less
     static constexpr double TOLERANCE = 1e-6;  // of a round: enough to tell where the violation is least
+    static constexpr double NEAR = 1e-2;       // violation of a row at which its multiplier can be told
     static constexpr double NEARLY = 1e-4;     // error at which a stalled round counts as a converged one
 
     void connect() {
@@ -89,12 +90,16 @@ private:
         outer.point.f = objective;
     }
 
-    // The way here is a step of the outer problem like any other; that it ends is no iteration of its own.
+    // The way here is a step of the outer problem like any other; that it ends is no iteration of its own. Far from the rows
+    // the multipliers start from nothing: estimates would belong to slopes that are not met again, and bend the next step.
     Status hand_over() {
         --outer.iteration;
         for (int i = 0; i < base.size_v; ++i) step[i] += outer.point.v[i];
         take_duals();
-        return outer.direction.estimate_multipliers() ? Status::restored : Status::not_finite;
+        if (largest_size(base.size_y, outer.point.r) <= NEAR)
+            return outer.direction.estimate_multipliers() ? Status::restored : Status::not_finite;
+        std::fill_n(outer.point.y, base.size_y, 0.0);
+        return Status::restored;
     }
 
     // The multipliers of the least violation are the weights with which rows and bounds contradict each other.

@@ -223,7 +223,7 @@ def _settings(tolerance: float, iterations: int, seconds: float) -> core.Setting
     if isinstance(iterations, bool) or not isinstance(iterations, int | np.integer) or not 0 <= iterations <= 10**9:
         raise ProblemError(f"solve: iterations is {said(iterations)}, expected a whole number from 0 to 1e9")
     settings = core.Settings()
-    settings.tolerance, settings.iterations, settings.seconds = float(tolerance), int(iterations), float(seconds)
+    settings.tolerance, settings.iterations, settings.seconds = float(tolerance), int(iterations), min(seconds, 1e9)
     return settings
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..many.rows import ProblemRows
 
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
+LARGEST = np.finfo(float).max  # an int may be larger
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
 
@@ -225,6 +226,7 @@ def core_settings(settings: Settings, warm: bool) -> core.Settings:
     """As the core has them."""
     inner = core.Settings()
     for name in LIMITS:
-        setattr(inner, name, type(getattr(inner, name))(getattr(settings, name)))
+        value, kind = getattr(settings, name), type(getattr(inner, name))
+        setattr(inner, name, kind(value) if value <= LARGEST else np.inf)
     inner.barrier, inner.warm_start = core.BarrierRule[settings.barrier], warm
     return inner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import fields
 from threading import Lock
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..many.rows import ProblemRows
 
 Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
-LARGEST = np.finfo(float).max  # an int may be larger
+LARGEST = sys.float_info.max  # an int may be larger
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
 

@@ -725,38 +725,6 @@ class Solver:
     def set_multipliers(self, arg0: NDArray[numpy.float64], arg1: NDArray[numpy.float64], /) -> None: ...
     def solve(self, settings: Settings, callback: object | None = None) -> Result: ...
 
-class Results:
-    """The answers of a batch."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, arg: int, /) -> Result: ...
-    def z(self) -> NDArray[numpy.float64]: ...
-    def y(self) -> NDArray[numpy.float64]: ...
-    def w(self) -> NDArray[numpy.float64]: ...
-    def stage_parameters(self) -> NDArray[numpy.float64]: ...
-    def gains(self) -> NDArray[numpy.float64]: ...
-    def counts(self) -> NDArray[numpy.float64]:
-        """
-        Of each problem: iterations, evaluations, differentiations, factorizations.
-        """
-
-    def times(self) -> NDArray[numpy.float64]:
-        """Of each problem: seconds, those in functions, those in linear algebra."""
-
-    def faults(self) -> NDArray[numpy.float64]:
-        """Of each problem: block, stage and row of a number that is not finite."""
-
-    def records(self) -> NDArray[numpy.float64]:
-        """
-        Of each problem's iterations, one after another: the numbers of `Record`.
-        """
-
-    def record_counts(self) -> NDArray[numpy.float64]: ...
-    def objectives(self) -> NDArray[numpy.float64]: ...
-    def residuals(self) -> NDArray[numpy.float64]: ...
-    def relative_residuals(self) -> NDArray[numpy.float64]: ...
-    def statuses(self) -> list[Status]: ...
-
 class Batch:
     """
     Solves of one problem for many numbers; `Solver.solve_many` is its public face.
@@ -772,10 +740,14 @@ class Batch:
         y: object | None,
         w: object | None,
         bounds: Sequence[NDArray[numpy.float64]],
+        into: dict[str, Any],
         settings: Settings,
         threads: int,
         progress: object | None,
-    ) -> Results: ...
+    ) -> NDArray[numpy.float64]:
+        """
+        Answers into arrays of the caller's, by name; gives the numbers of `Record` of all iterations.
+        """
 
 class Port:
     """

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
+from ...native import core
 from ..answer.iteration import Iteration
 from ..answer.status import Status
 from ..judge.residual import Point
 from ..stages.layout import Layout
 
 STATUSES = tuple(Status)
+# of the core's statuses, by their numbers, those in `STATUSES`
+_WORDS = [each.name.replace("_", " ") for each in sorted(core.Status, key=lambda status: status.value)]
+PLACES = np.array([STATUSES.index(Status.named(word)) for word in _WORDS], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,27 +65,21 @@ class Answers:
         return found
 
 
-def answers_of(results: Any, shared_parameters: np.ndarray) -> Answers:
-    """Those of the core's batch."""
-    places = {status: place for place, status in enumerate(STATUSES)}
-    words = {status: places[Status.named(status.name.replace("_", " "))] for status in set(results.statuses())}
-    counts, times = results.counts(), results.times()
+def room_for(layout: Layout, count: int) -> dict[str, np.ndarray]:
+    """Arrays for the answers of so many problems, by their names, but for the records, whose number nobody knows."""
+    shapes = shapes_of(layout, count, 0)
+    return {name: np.empty(shape) for name, shape in shapes.items() if name != "records"}
+
+
+def answers_of(filled: dict[str, np.ndarray], records: np.ndarray, shared_parameters: np.ndarray) -> Answers:
+    """Those that the core's batch has put into their room, whose statuses are still by its own numbers."""
     return Answers(
-        statuses=np.array([words[status] for status in results.statuses()], dtype=float),
-        z=results.z(),
-        y=results.y(),
-        w=results.w(),
-        shared_parameters=shared_parameters,
-        stage_parameters=results.stage_parameters(),
-        gains=results.gains(),
-        counts=counts,
-        times=times,
-        objectives=results.objectives(),
-        residuals=results.residuals(),
-        relative_residuals=results.relative_residuals(),
-        faults=results.faults(),
-        record_counts=results.record_counts().ravel(),
-        records=results.records(),
+        **{
+            **filled,
+            "statuses": PLACES[filled["statuses"].astype(int)],
+            "shared_parameters": shared_parameters,
+            "records": records,
+        }
     )
 
 
@@ -91,8 +88,7 @@ class Gathered:
 
     def __init__(self, layout: Layout, shared_parameters: np.ndarray):
         self._layout, self._shared = layout, shared_parameters
-        shapes = shapes_of(layout, len(shared_parameters), 0)
-        self._whole = {name: np.empty(shape) for name, shape in shapes.items() if name != "records"}
+        self._whole = room_for(layout, len(shared_parameters))
         self._records: dict[int, np.ndarray] = {}
         self._missing = np.ones(len(shared_parameters), dtype=bool)
 

@@ -14,7 +14,7 @@ from ...native.progress_bar import Progress
 from ..answer.solution import Solution
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import MOST_THREADS, Settings
-from .answers import Answers, answers_of
+from .answers import Answers, answers_of, room_for
 from .rows import ProblemRows, rows_of
 from .solutions import Solutions
 
@@ -65,4 +65,6 @@ def solve_rows(
     backend = solver.backend
     assert isinstance(backend, NativeBackend)
     limits = solver.limits.of_many(rows.shared, rows.stage_parameters)
-    return answers_of(backend.run_many(rows, limits, settings, threads, progress), rows.shared)
+    into = room_for(solver.layout, rows.count)
+    records = backend.run_many(rows, limits, settings, threads, progress, into)
+    return answers_of(into, records, rows.shared)

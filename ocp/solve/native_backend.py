@@ -111,13 +111,17 @@ class NativeBackend:
         settings: Settings,
         threads: int,
         progress: Callable[[int], object] | None,
-    ) -> core.Results:
-        """Solve many by the core, each on the next thread that is free; see native/src/ocp/solve/batch.hpp."""
+        into: dict[str, np.ndarray],
+    ) -> np.ndarray:
+        """Solve many by the core, each on the next thread that is free; see native/src/ocp/solve/batch.hpp.
+
+        Answers go `into` arrays with a row a problem; records come back.
+        """
         inner = core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
         batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self.structure)
         try:
-            results = batch.solve(rows.count, *vectors, self.bounds(limits), inner, threads, progress)
+            records = batch.solve(rows.count, *vectors, self.bounds(limits), into, inner, threads, progress)
         except RuntimeError as error:
             if os.strerror(errno.EAGAIN) not in str(error):
                 raise
@@ -125,7 +129,7 @@ class NativeBackend:
                 f"solve_many: the system has no thread to give ({error}), expected one at least"
             ) from None
         self._idle_batches.append(batch)
-        return results
+        return records
 
     def outcome(self, result: core.Result, shared_parameters: np.ndarray) -> Outcome:
         """The core's result of a solve."""

@@ -4,90 +4,11 @@
 
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <exception>
 #include <string>
 
 namespace trisweep {
 namespace {
-
-// The answers of a batch, in the order of its problems.
-struct Results {
-    std::vector<Result> results;
-
-    const Result& at(std::size_t i) const {
-        expect(i < results.size(), "there is no answer " + std::to_string(i) + " of " + std::to_string(results.size()));
-        return results[i];
-    }
-
-    // A row a problem; NaN where it was not begun.
-    template <std::vector<double> Result::* part>
-    Array rows() const {
-        std::size_t size = 0;
-        for (const Result& result : results) size = std::max(size, (result.*part).size());
-        double* to;
-        Array array = new_array({results.size(), size}, to);
-        for (const Result& result : results) {
-            if ((result.*part).empty())
-                std::fill_n(to, size, std::numeric_limits<double>::quiet_NaN());
-            else
-                std::copy((result.*part).begin(), (result.*part).end(), to);
-            to += size;
-        }
-        return array;
-    }
-
-    template <class Read>
-    Array numbers(Read read) const {
-        double* to;
-        Array array = new_array({results.size()}, to);
-        for (const Result& result : results) *to++ = double(read(result));
-        return array;
-    }
-
-    // Several numbers of each.
-    template <std::size_t width, class Read>
-    Array table(Read read) const {
-        double* to;
-        Array array = new_array({results.size(), width}, to);
-        for (const Result& result : results) {
-            const std::array<double, width> row = read(result);
-            to = std::copy(row.begin(), row.end(), to);
-        }
-        return array;
-    }
-
-    Array counts() const {
-        return table<4>([](const Result& r) {
-            return std::array{double(r.iterations), double(r.times.evaluations), double(r.times.differentiations),
-                              double(r.times.factorizations)};
-        });
-    }
-    Array times() const {
-        return table<3>([](const Result& r) { return std::array{r.seconds, r.times.functions, r.times.linear}; });
-    }
-    Array faults() const {
-        return table<3>([](const Result& r) {
-            return std::array{double(r.fault.block), double(r.fault.stage), double(r.fault.row)};
-        });
-    }
-    Array record_counts() const {
-        return table<1>([](const Result& r) { return std::array{double(r.records.size())}; });
-    }
-    Array records() const {
-        std::size_t count = 0;
-        for (const Result& result : results) count += result.records.size();
-        double* to;
-        Array array = new_array({count, 12}, to);
-        for (const Result& result : results)
-            for (const Record& r : result.records)
-                for (double number :
-                     {double(r.iteration), r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu,
-                      r.step, r.delta, r.alpha_primal, r.alpha_dual, double(r.trials), double(r.kind)})
-                    *to++ = number;
-        return array;
-    }
-};
 
 // Signals and progress, seen from the thread that called. What Python raises meanwhile ends the batch and is kept.
 class PythonOverseer : public Batch::Overseer {
@@ -126,9 +47,45 @@ Rows rows_of(const Matrix& given, std::size_t count, const char* name) {
     return {given.data(), given.shape(0), given.shape(1)};
 }
 
-Results solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_parameters, Matrix z, nb::object y,
-              nb::object w, const std::vector<Matrix>& bounds, const Settings& settings, int threads,
-              nb::object progress) {
+// Where the answers go: by name, the caller's arrays with a row a problem.
+AnswerRows answers_in(const nb::dict& into, std::size_t count) {
+    AnswerRows answers;
+    const auto take = [&](const char* name, AnswerRows::Part& part, std::size_t width = 0) {
+        const auto given = nb::cast<nb::ndarray<double, nb::c_contig, nb::device::cpu>>(into[name], false);
+        part = {given.data(), given.ndim() == 2 ? given.shape(1) : 1};
+        expect(given.ndim() > 0 && given.ndim() < 3 && given.shape(0) == count && (!width || part.size == width),
+               std::string("room for ") + name + " has another shape than the answers");
+    };
+    take("statuses", answers.statuses, 1);
+    take("z", answers.z);
+    take("y", answers.y);
+    take("w", answers.w);
+    take("stage_parameters", answers.stage_parameters);
+    take("gains", answers.gains);
+    take("counts", answers.counts, AnswerRows::COUNTS);
+    take("times", answers.times, AnswerRows::TIMES);
+    take("objectives", answers.objectives, 1);
+    take("residuals", answers.residuals, 1);
+    take("relative_residuals", answers.relative_residuals, 1);
+    take("faults", answers.faults, AnswerRows::FAULTS);
+    take("record_counts", answers.record_counts, 1);
+    return answers;
+}
+
+Array as_numbers(const std::vector<Record>& records) {
+    double* to;
+    Array array = new_array({records.size(), 12}, to);
+    for (const Record& r : records)
+        for (double number :
+             {double(r.iteration), r.objective, r.infeasibility, r.dual_infeasibility, r.complementarity, r.mu, r.step,
+              r.delta, r.alpha_primal, r.alpha_dual, double(r.trials), double(r.kind)})
+            *to++ = number;
+    return array;
+}
+
+Array solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_parameters, Matrix z, nb::object y,
+            nb::object w, const std::vector<Matrix>& bounds, const nb::dict& into, const Settings& settings,
+            int threads, nb::object progress) {
     BatchInputs inputs;
     expect(bounds.size() == 4, "bounds are not z_low, z_high, c_low, c_high");
     Rows* const sides[] = {&inputs.z_low, &inputs.z_high, &inputs.c_low, &inputs.c_high};
@@ -144,50 +101,29 @@ Results solve(Batch& batch, std::size_t count, Matrix shared, Matrix stage_param
         inputs.y = rows_of(of_rows, count, "multipliers of the rows");
         inputs.w = rows_of(of_bounds, count, "multipliers of the bounds");
     }
-    Results answer;
+    const AnswerRows answers = answers_in(into, count);
+    batch.expect_room(answers);
+    std::vector<Record> records;
     std::exception_ptr raised;
     {
         Unlocked unlocked;
         PythonOverseer overseer(progress, unlocked);
-        answer.results = batch.solve(count, inputs, settings, threads, overseer);
+        records = batch.solve(count, inputs, answers, settings, threads, overseer);
         raised = overseer.raised;
     }
     if (raised) std::rethrow_exception(raised);
-    return answer;
+    return as_numbers(records);
 }
 
 }  // namespace
 
 void bind_batch(nb::module_& m) {
-    nb::class_<Results>(m, "Results", "The answers of a batch.")
-        .def("__len__", [](const Results& r) { return r.results.size(); })
-        .def("__getitem__", &Results::at, nb::rv_policy::reference_internal)
-        .def("z", &Results::rows<&Result::z>)
-        .def("y", &Results::rows<&Result::y>)
-        .def("w", &Results::rows<&Result::w>)
-        .def("stage_parameters", &Results::rows<&Result::stage_parameters>)
-        .def("gains", &Results::rows<&Result::gains>)
-        .def("counts", &Results::counts, "Of each problem: iterations, evaluations, differentiations, factorizations.")
-        .def("times", &Results::times, "Of each problem: seconds, those in functions, those in linear algebra.")
-        .def("faults", &Results::faults, "Of each problem: block, stage and row of a number that is not finite.")
-        .def("records", &Results::records, "Of each problem's iterations, one after another: the numbers of `Record`.")
-        .def("record_counts", &Results::record_counts)
-        .def("objectives",
-             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.objective; }); })
-        .def("residuals",
-             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.residual.worst(); }); })
-        .def("relative_residuals",
-             [](const Results& r) { return r.numbers([](const Result& one) { return one.verdict.relative.worst(); }); })
-        .def("statuses", [](const Results& r) {
-            std::vector<Status> all;
-            for (const Result& result : r.results) all.push_back(result.status);
-            return all;
-        });
     nb::class_<Batch>(m, "Batch", "Solves of one problem for many numbers; `Solver.solve_many` is its public face.")
         .def(nb::init<const Structure&>())
         .def("solve", &solve, nb::arg("count"), nb::arg("shared"), nb::arg("stage_parameters"), nb::arg("z"),
-             nb::arg("y").none(), nb::arg("w").none(), nb::arg("bounds"), nb::arg("settings"), nb::arg("threads"),
-             nb::arg("progress").none());
+             nb::arg("y").none(), nb::arg("w").none(), nb::arg("bounds"), nb::arg("into"), nb::arg("settings"),
+             nb::arg("threads"), nb::arg("progress").none(),
+             "Answers into arrays of the caller's, by name; gives the numbers of `Record` of all iterations.");
 }
 
 }  // namespace trisweep

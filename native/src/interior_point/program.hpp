@@ -41,6 +41,20 @@ struct Bounds {
         count += is_there;
     }
 
+    // All of them, infinite where there is none.
+    void set(const double* values) {
+        vec found{};
+        for (int i = 0; i < size; i += W) {
+            const vec value = load(values + i), none{};
+            const vec is_there = sign * value > -INFINITY ? 1.0 - none : none;
+            store(there + i, is_there), store(bound + i, is_there > 0.0 ? value : none);
+            for (double* zero : {dual, step, inverse}) store(zero + i, vec{});
+            store(gap + i, 1.0 - vec{});
+            found += is_there;
+        }
+        count = int(sum(found));
+    }
+
     void lay_out(Arena& a, int room) {
         size = room;
         for (double** vector : {&there, &bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);

@@ -33,6 +33,7 @@ template <int MV, int SIGN>
 // y += SIGN A x
 template <int SIGN = 1>
 inline void multiply_add(int rows, int columns, const double* A, int ld, const double* x, double* y) {
+    if (columns == 0) return;
     for (; rows > 6 * W; rows -= 6 * W, A += 6 * W, y += 6 * W) multiply_add_rows<6, SIGN>(columns, A, ld, x, y);
     if (rows > 0) with_count<6>(rows / W, [&]<int MV>() { multiply_add_rows<MV, SIGN>(columns, A, ld, x, y); });
 }

@@ -15,7 +15,7 @@ from trisweep.dynamics import ModelBuilder
 from trisweep.native import core
 from trisweep.ocp import Problem, ProblemError, Solutions
 from trisweep.ocp.many import threads as many_threads
-from trisweep.ocp.many.answers import Answers
+from trisweep.ocp.many.answers import Answers, room_for
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,8 @@ def test_the_core_takes_no_rows_of_another_length(to_a_target):
     backend = to_a_target.backend
     shared, stage_parameters = np.zeros((1, 1)), np.zeros((1, 21))
     bounds = backend.bounds(to_a_target.limits.of_many(shared, stage_parameters))
-    batch, rest = core.Batch(backend.structure), (core.Settings(), 1, None)
+    room = room_for(to_a_target.layout, 3)
+    batch, rest = core.Batch(backend.structure), (room, core.Settings(), 1, None)
     with pytest.raises(ValueError, match="the guess has 2 rows, expected 1 or 3"):
         batch.solve(3, shared, stage_parameters, np.zeros((2, 62)), None, None, bounds, *rest)
     with pytest.raises(ValueError, match="entries, expected"):
@@ -181,6 +182,13 @@ def test_the_core_takes_no_rows_of_another_length(to_a_target):
         )
     with pytest.raises(ValueError, match="z_low, z_high, c_low, c_high"):
         batch.solve(3, shared, stage_parameters, np.zeros((1, 62)), None, None, bounds[:3], *rest)
+    for name, other in {"z": room["z"][:2], "gains": room["gains"][:, 1:].copy(), "counts": np.empty((3, 3))}.items():
+        with pytest.raises(ValueError, match=f"room for {name} has"):
+            wrong = room | {name: other}
+            batch.solve(3, shared, stage_parameters, np.zeros((1, 62)), None, None, bounds, wrong, *rest[1:])
+    with pytest.raises(RuntimeError):  # numbers that would go into a copy
+        wrong = room | {"z": np.empty((3, 124))[:, ::2]}
+        batch.solve(3, shared, stage_parameters, np.zeros((1, 62)), None, None, bounds, wrong, *rest[1:])
 
 
 @pytest.fixture(scope="module")

@@ -74,13 +74,7 @@ public:
     }
 
     // Bounds of z, of the slacks and of excess, in the layout of v; infinite where there is none.
-    void set_bounds(const double* low, const double* high) {
-        lower.count = upper.count = 0;
-        for (int i = 0; i < size_v; ++i) {
-            lower.set(i, low[i] > -INFINITY, low[i]);
-            upper.set(i, high[i] < INFINITY, high[i]);
-        }
-    }
+    void set_bounds(const double* low, const double* high) { lower.set(low), upper.set(high); }
 
     // Scale the objective and every row to derivatives of at most `largest` at z. False where a derivative is
     // not finite.

@@ -22,6 +22,8 @@ public:
             this->recentrings.lay_out(a, this->riccati);
             origin = a.vector(this->riccati.size_z);
             no_rows = a.vector(std::max({this->riccati.size_x, this->riccati.size_g, size_c}));
+            known_parameters = a.vector(parameter_count);
+            known_stage_parameters = a.vector(stage_parameter_count);
         });
     }
 
@@ -29,10 +31,11 @@ public:
     bool renew() {
         forget_scales();
         constant = constants != nullptr;
-        if (constant && !blocks.empty()) constant = find_constants();
+        const bool anew = constant && !blocks.empty() && !knows_constants();
+        if (anew) known = constant = find_constants();
         if (!constant) return false;
         place_constants();
-        if (!blocks.empty()) constants_changed();
+        if (anew) constants_changed();
         if (!judged_convex) is_convex = constants->convex();
         judged_convex = true;
         return is_convex;
@@ -45,7 +48,7 @@ public:
     }
 
     // From here on parameters may change without a new solve.
-    void forget_constants() { constant = false; }
+    void forget_constants() { known = constant = false; }
 
     // Values and derivatives at z, by the functions or by the constants.
     bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
@@ -110,7 +113,18 @@ private:
             copy(s.n * s.ng, s.G, c.G);
             copy(s.n * inequality_count[k], C(int(k)), c.C);
         }
+        std::copy_n(parameters, parameter_count, known_parameters);
+        std::copy_n(stage_parameters, stage_parameter_count, known_stage_parameters);
         return true;
+    }
+
+    // Whether the constants are those of the present parameters: most problems of a batch differ elsewhere.
+    bool knows_constants() const {
+        const auto same = [](int count, const double* a, const double* b) {
+            return count == 0 || std::memcmp(a, b, sizeof(double) * std::size_t(count)) == 0;
+        };
+        return known && same(parameter_count, parameters, known_parameters) &&
+               same(stage_parameter_count, stage_parameters, known_stage_parameters);
     }
 
     // G and C as they are before scaling.
@@ -128,6 +142,8 @@ private:
     bool constant = false;                          // the constants stand for the functions in this solve
     bool judged_convex = false, is_convex = false;  // of the constants
     double *origin, *no_rows;                       // zeros
+    bool known = false;                             // the constants, for these parameters
+    double *known_parameters, *known_stage_parameters;
 };
 
 }  // namespace trisweep

@@ -47,6 +47,10 @@ public:
     void add_hessian(const double* nonzeros, double* H) const {
         for (std::size_t t = 0; t < hessian.size(); ++t) H[hessian[t]] += nonzeros[t];
     }
+    // The same where H has, elsewhere, the zeros that it began with: nobody else writes to it but zeros.
+    void put_hessian(const double* nonzeros, double* H) const {
+        for (std::size_t t = 0; t < hessian.size(); ++t) H[hessian[t]] = nonzeros[t];
+    }
 
 private:
     struct Places {

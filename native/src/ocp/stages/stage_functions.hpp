@@ -25,8 +25,10 @@ public:
         arena.build([this](Arena& a) { lay_out(a); });
         for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
         opened_by.assign(riccati.stages.size(), -1);
+        shared.assign(riccati.stages.size(), false);
         for (std::size_t i = this->blocks.size(); i-- > 0;)
-            std::fill_n(opened_by.begin() + this->blocks[i].first, this->blocks[i].count, int(i));
+            for (int k = this->blocks[i].first; k < this->blocks[i].first + this->blocks[i].count; ++k)
+                shared[k] = opened_by[k] >= 0, opened_by[k] = int(i);
         set_threads(1);
     }
 
@@ -278,6 +280,7 @@ private:
         if (block.dynamics) p.put_dynamics(jacobian, riccati.stages[block.child + stage - block.first].E);
         p.put_equalities(jacobian, equality_scale + at_equality(block, stage), s.G);
         p.put_inequalities(jacobian, inequality_scale + at_inequality(block, stage), C(stage));
+        if (!shared[stage]) return p.put_hessian(hessian, s.H);
         if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
         p.add_hessian(hessian, s.H);
     }
@@ -286,6 +289,7 @@ private:
     std::vector<NonzeroPlaces> places;
     std::vector<LightRowsOfBlock> light_rows;  // of each block
     std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
+    std::vector<char> shared;    // whether there are others
     std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows;
     Threads threads;
     std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block

@@ -84,6 +84,21 @@ def bounded_lqrs(count: int) -> Sweep:
     return Sweep(ocp.build(), {}, lambda first: {"start": {"x": first}}, rng.uniform(-2, 2, (count, 8)))
 
 
+def published_lqrs(count: int, most: float) -> Sweep:
+    """Random ones by the recipe for which acados' times are published (Frey et al. 2025, "Differentiable nonlinear
+    model predictive control", arXiv 2505.01353): 20 steps, 8 states without limits, 4 controls within +-most.
+    """
+    rng = np.random.default_rng(42)
+    A, B, b = np.eye(8) + 0.2 * rng.standard_normal((8, 8)), rng.standard_normal((8, 4)), rng.standard_normal(8)
+    ocp = ts.Problem(steps=20)
+    x, u = ocp.state("x", 8), ocp.control("u", 4, lower=-most, upper=most)
+    ocp.start("x")
+    ocp.next(x=A @ x + B @ u + b)
+    ocp.minimize(0.5 * ca.sumsqr(x) + 0.5 * ca.sumsqr(u))
+    ocp.minimize(0.5 * ca.sumsqr(x), at="end")
+    return Sweep(ocp.build(), {}, lambda first: {"start": {"x": first}}, rng.standard_normal((count, 8)))
+
+
 def measure(name: str, sweep: Sweep, looped: int) -> None:
     """Threads and the loop."""
     best = {"loop": 0.0, 1: 0.0, THREADS: 0.0}
@@ -193,6 +208,8 @@ if __name__ == "__main__":
         measure("cart-pole, 50 steps", cart_poles(count), min(200, count))
     if "lqr" in wanted:
         measure("bounded LQR, 20 steps, (8, 4)", bounded_lqrs(128), 64)
+        for most in (1e4, 1.0):
+            measure(f"as published, controls within {most:g}", published_lqrs(128, most), 64)
     if "executors" in wanted:
         executors(cart_poles(count))
     if "memory" in wanted:

@@ -3,8 +3,9 @@
     python bench/warm_starts.py [name ...]
 
 A change of 100 % is the family's own size; a "jump" is one of that size at every solve. Receding horizons start from
-the shifted plan, others from the last solution; cold solves from the family's guess. "worse": solves that took more
-than two iterations more than cold; "lost": solved cold and not warm. Writes bench/results/warm_starts.md.
+the shifted plan, others from the last solution, with the family's guess beside it for jumps; cold solves from that
+guess. "worse": solves that took more than two iterations more than cold; "lost": solved cold and not warm. Then jumps
+of a cart-pole from a plan in the middle of its swing. Writes bench/results/warm_starts.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import trisweep as ts
 from support.machine import describe
-from support.parametric import FAMILIES, Family
+from support.parametric import FAMILIES, Family, cart_pole
 from support.report import Report
 
 RESULTS = Path(__file__).parent / "results" / "warm_starts.md"
@@ -44,10 +45,30 @@ def path(family: Family, solver: ts.Solver, strength: float, seed: int) -> np.nd
             else:
                 centre = base if strength == 1 else here[name]
                 here[name] = np.clip(centre + change, base - family.size[name], base + family.size[name])
-        cold, warm = solve(guess=family.guess), solve(warm_start=last.shifted() if family.recedes else last)
+        cold = solve(guess=family.guess)
+        warm = solve(guess=family.guess, warm_start=last.shifted() if family.recedes else last)
         counts.append((count(warm), count(cold)))
         last = warm if warm.solved else cold if cold.solved else last
     return np.array(counts)
+
+
+def jumps() -> list[tuple[str, float, float]]:
+    """A cart-pole amid its swing up, whose measured angle jumps: what, iterations warm and cold."""
+    family, found = cart_pole(), []
+    solver, upright = family.problem.build(), np.pi
+    plan = solver.solve(start=family.base, guess=family.guess)
+    for stage in range(0, 40, 4):
+        here = {name: plan.trajectories[name][stage] for name in family.base}
+        last = solver.solve(start=here, warm_start=plan.shifted(stage))
+        places = {"by 1 rad": here["angle"] + 1.0, "by -1 rad": here["angle"] - 1.0, "to hanging": 0.0 * here["angle"]}
+        for name, angle in (places | {"to upright": upright + 0.0 * here["angle"]}).items():
+            start = here | {"angle": angle}
+            cold = solver.solve(start=start, guess=family.guess)
+            warm = solver.solve(start=start, guess=family.guess, warm_start=last.shifted())
+            if cold.solved or warm.solved:
+                counts = [one.statistics.iterations if one.solved else np.inf for one in (warm, cold)]
+                found.append((name, *counts))
+    return found
 
 
 def main() -> None:
@@ -80,6 +101,13 @@ def main() -> None:
     report(f"| all | {' | '.join(cells)} | {sums[2]:.0f} | {sums[3]:.0f} | |")
     report(f"\n{sums[0]:.0f} iterations warm, {sums[1]:.0f} cold ({sums[0] / sums[1]:.2f}) over {sums[4]:.0f} solves.")
     if not sys.argv[1:]:
+        report("\nA cart-pole amid its swing up, whose measured angle jumps, at ten places of the plan:\n")
+        found = jumps()
+        for name in dict.fromkeys(name for name, *_ in found):
+            pairs = [pair for jumped, *pair in found if jumped == name]
+            worst = max(warm - cold for warm, cold in pairs)
+            both = ", ".join(f"{warm:g} / {cold:g}" for warm, cold in pairs)
+            report(f"- {name}: iterations warm / cold {both}; at most {worst:g} more")
         report.write(RESULTS)
 
 

@@ -53,6 +53,8 @@ def rows_of(
 ) -> ProblemRows:
     """Every size is checked, and a wrong number is named with its problem."""
     layout = inputs.layout
+    if warm_start is not None and guess is not None:
+        raise ProblemError("solve_many: guess is given beside warm_start, expected one of the two")
     stacked = _stacked_parameters(layout, parameters)
     trajectories = _stacked_guess(guess) if isinstance(guess, Mapping) else {}
     points = _points(layout, "warm_start", warm_start) or _points(layout, "guess", guess)

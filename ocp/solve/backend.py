@@ -20,13 +20,16 @@ Watcher = Callable[[Iteration], bool]  # sees every iteration; true asks for an 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A solve: start is where from, with multipliers and the barrier they speak of if `warm`."""
+    """A solve: start is where from, with multipliers and the barrier they speak of if `warm`; otherwise, if that is too
+    far from the problem, from `fallback`.
+    """
 
     start: Point
     warm: bool
     limits: LimitVectors
     settings: Settings
     watcher: Watcher | None
+    fallback: Point | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,8 @@ class NativeBackend:
         solver.set_guess(start.z)
         if request.warm:
             solver.set_multipliers(start.y, start.w)
+        if request.fallback is not None:
+            solver.set_fallback(request.fallback.z, request.fallback.stage_parameters)
         result = solver.solve(core_settings(request.settings, request.warm), _core_watcher(request.watcher))
         return self.outcome(result, start.shared_parameters)
 

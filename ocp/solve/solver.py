@@ -117,7 +117,8 @@ class Solver:
         Where there are several phases, guess["flight"] is such a guess for the phase "flight" alone. A parameter that
         several phases have is given once for all of them, or as a dictionary by their names.
         warm_start: a Solution of this problem, for other parameters say, to start from with its multipliers; or, on a
-        horizon that moves on, solution.shifted().
+        horizon that moves on, solution.shifted(). With a guess beside it the solve starts from that instead, cold,
+        where the problem has jumped: where a row is off by more than 15 % of what is added up in it.
         start: the first values, by name, of the states that `Problem.start` named.
         callback: called with every Iteration as it begins. What it returns, if true, ends the solve as "interrupted";
         what it raises ends the solve too, and is passed on.
@@ -130,16 +131,11 @@ class Solver:
             raise ProblemError(f"solve: settings is {settings!r}, expected Settings(...)")
         shared, stage_parameters = self.inputs.parameters(parameters)
         guessed = guess.warm_start if isinstance(guess, Solution) else guess
-        if guessed is None and warm is not None:
-            z = self.inputs.point(warm, stage_parameters)
-        else:
-            z = self.inputs.guess(guessed, stage_parameters)
-        self.inputs.start(start, z, stage_parameters)
-        nothing = np.zeros(0)
-        y, w = (nothing, nothing) if warm is None else (warm.point.y, warm.point.w)
-        begin = Point(z, y, w, shared, stage_parameters)
-        limits = self.limits.at(z, shared, stage_parameters)
-        request = Request(begin, warm is not None, limits, settings, _watcher(settings, callback))
+        begin = self._begin(guessed if warm is None else warm, warm is not None, start, shared, stage_parameters)
+        beside = warm is not None and guessed is not None
+        fallback = self._begin(guessed, False, start, shared, stage_parameters) if beside else None
+        limits = self.limits.at(begin.z, shared, begin.stage_parameters)
+        request = Request(begin, warm is not None, limits, settings, _watcher(settings, callback), fallback)
         if self._solving_thread == get_ident():
             raise ProblemError("solve: called from the callback of this very solver, expected another one from build()")
         with self._lock:
@@ -149,6 +145,14 @@ class Solver:
             finally:
                 self._solving_thread = None
         return self.solution(request, outcome)
+
+    def _begin(self, guess: Any, warm: bool, start: Any, shared: np.ndarray, stage_parameters: np.ndarray) -> Point:
+        """A guess as a place to start from; `warm`: as it is, with its multipliers."""
+        own, nothing = stage_parameters.copy(), np.zeros(0)
+        z = (self.inputs.point if warm else self.inputs.guess)(guess, own)
+        self.inputs.start(start, z, own)
+        y, w = (guess.point.y, guess.point.w) if warm else (nothing, nothing)
+        return Point(z, y, w, shared, own)
 
     def solve_many(
         self,

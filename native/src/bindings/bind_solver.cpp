@@ -261,6 +261,8 @@ void bind_solver(nb::module_& m) {
              })
         .def("set_quadratic", &set_quadratic)
         .def("set_guess", [](Solver& s, Vector z) { s.set_guess(plain(z)); })
+        .def("set_fallback",
+             [](Solver& s, Vector z, Vector stage_parameters) { s.set_fallback(plain(z), plain(stage_parameters)); })
         .def("set_multipliers", [](Solver& s, Vector y, Vector w) { s.set_multipliers(plain(y), plain(w)); })
         .def("solve", &solve, nb::arg("settings"), nb::arg("callback").none() = nb::none());
 }

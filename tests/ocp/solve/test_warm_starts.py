@@ -79,3 +79,35 @@ def test_a_horizon_that_moves_on_starts_from_the_last_solution():
     for steps in (-1, 31, 1.5, True):
         with pytest.raises(ts.ProblemError, match=r"shifted: steps is .*, expected a whole number from 0 to 30"):
             first.shifted(steps)
+
+
+def turning():
+    """A hand of a clock, on the circle, from anywhere to where it points up."""
+    builder = ts.ModelBuilder("clock")
+    builder.add("hand", joint="continuous", axis=(0, 0, 1), mass=1.0, inertia=np.eye(3))
+    clock = builder.build()
+    ocp = ts.Problem(steps=20, step=0.1)
+    q, rate = ocp.state("q", on=clock), ocp.state("rate", lower=-3, upper=3)
+    torque = ocp.control("torque", lower=-4, upper=4)
+    ocp.derivative(q=rate, rate=torque)
+    ocp.minimize(ts.sumsqr(q - np.array([1.0, 0.0])) + 0.1 * rate**2 + 0.01 * torque**2)
+    ocp.start("q", "rate")
+    near, far = ([np.cos(angle), np.sin(angle)] for angle in (1.0, -2.0))
+    return ocp.build(), {"q": near, "rate": [0.0]}, {"q": far, "rate": [-1.0]}
+
+
+@pytest.mark.parametrize("make", [sledge, top, turning])
+def test_a_guess_beside_a_warm_start_is_for_jumps(make):
+    solver, start, elsewhere = make()
+    plan = solver.solve(start=start, guess={})
+    same = solver.solve(start=start, guess={}, warm_start=plan)
+    alone = solver.solve(start=start, warm_start=plan)
+    assert same.solved and same.statistics.iterations < plan.statistics.iterations
+    np.testing.assert_array_equal(same.point.z, alone.point.z)
+    jumped, cold = solver.solve(start=elsewhere, guess={}, warm_start=plan), solver.solve(start=elsewhere, guess={})
+    assert cold.solved and jumped.records == cold.records
+    np.testing.assert_array_equal(jumped.point.z, cold.point.z)
+    np.testing.assert_array_equal(jumped.point.stage_parameters, cold.point.stage_parameters)
+    assert alone.records == solver.solve(start=start, warm_start=plan).records  # nothing is left of the guess
+    with pytest.raises(ts.ProblemError, match="guess is given beside warm_start, expected one of the two"):
+        solver.solve_many(start={name: [value, value] for name, value in start.items()}, guess={}, warm_start=plan)

@@ -149,17 +149,22 @@ inline double quadratic_gain(const Program& program, const double* h, const doub
 // Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
 // the two (Sec. 3.6); to the latter alone, which no units change, where that is at most `narrow`.
 inline void push_inside(const Program& program, double push, int first, double* v, double narrow = 0.0) {
-    const auto margin = [&](const Bounds& b, const Bounds& other, int i) {
-        const double alone = push * std::max(1.0, std::fabs(b.bound[i]));
-        if (i >= other.size || other.there[i] == 0.0) return alone;
-        const double between = std::fabs(other.bound[i] - b.bound[i]);
-        return between <= narrow ? push * between : std::min(alone, push * between);
-    };
     const Bounds &lower = program.lower, &upper = program.upper;
-    for (int i = first; i < lower.size; ++i)
-        if (lower.there[i] != 0.0) v[i] = std::max(v[i], lower.bound[i] + margin(lower, upper, i));
-    for (int i = first; i < upper.size; ++i)
-        if (upper.there[i] != 0.0) v[i] = std::min(v[i], upper.bound[i] - margin(upper, lower, i));
+    for (int i = first; i < program.size_v; i += W) {
+        const vec low = load(lower.bound + i), high = load(upper.bound + i);
+        const vec has_low = load(lower.there + i), has_high = load(upper.there + i);
+        const vec between = push * magnitude(high - low), most = push * (narrow - vec{}), one = 1.0 - vec{};
+        const auto margin = [&](vec bound, vec has_other) {
+            const vec alone = push * larger(one, magnitude(bound));
+            const vec within = (between <= most) | (between < alone) ? between : alone;
+            return has_other > 0.0 ? within : alone;
+        };
+        vec here = load(v + i);
+        here = has_low > 0.0 ? larger(here, low + margin(low, has_high)) : here;
+        const vec highest = high - margin(high, has_low);
+        here = (has_high > 0.0) & (highest < here) ? highest : here;
+        store(v + i, here);
+    }
 }
 
 // Entry i of v off a bound that it is on or beyond: by little, of the range where there are two.

@@ -8,7 +8,7 @@ Solver::Solver(const Structure& s)
       horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters, s.quadratic),
       program(riccati, horizon, s.fixed, !s.price.empty()),
       packing(program),
-      start(program, packing),
+      start(program, packing, s.variables),
       judge(s),
       rescaling(program, packing, start, judge),
       interior_point(program, *this),

@@ -50,6 +50,10 @@ public:
         judge.set_bounds(z_low, z_high, c_low, c_high);
     }
     void set_guess(std::span<const double> z) { start.set_guess(z); }
+    // Beside the guess of a warm start: where to start cold instead, after a jump.
+    void set_fallback(std::span<const double> z, std::span<const double> stage_parameters) {
+        start.set_fallback(z, stage_parameters);
+    }
     void set_multipliers(std::span<const double> y, std::span<const double> w) { start.set_multipliers(y, w); }
 
     // New bounds for the point of a cycle, which stays what it is, inside of them. False where one has come or gone.
@@ -171,6 +175,7 @@ private:
     Status run() {
         const auto begin = Stopwatch::clock::now();
         const bool fine = start.prepare(interior_point, scaled_anew);
+        program.copy_place(start_place);
         quickest_start = std::min(quickest_start, Stopwatch::clock::now() - begin);
         return fine ? interior_point.run() : Status::not_finite;
     }

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "interior_point/interior_point.hpp"
-#include "packing.hpp"
+#include "jump.hpp"
 
 namespace trisweep {
 
@@ -14,11 +14,14 @@ class StartingPoint {
 public:
     static constexpr double LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
 
-    StartingPoint(OptimalControl& program, const Packing& packing) : program(program), packing(packing) {
+    StartingPoint(OptimalControl& program, const Packing& packing, const std::vector<int>& variables)
+        : program(program), packing(packing), jump(program, packing, variables) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
-            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room}) *vector = a.vector(n);
+            for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room, &cold})
+                *vector = a.vector(n);
             y = a.vector(this->program.size_y);
+            cold_stage_parameters = a.vector(this->program.horizon.stage_parameter_count);
         });
     }
 
@@ -37,6 +40,16 @@ public:
     void set_guess(std::span<const double> z) {
         std::fill_n(v, program.size_v, 0.0);
         packing.unpack("z", z, packing.z, v);
+        falls_back = false;
+    }
+
+    // Where a warm start gives way to a cold one, if the problem has moved far from it.
+    void set_fallback(std::span<const double> z, std::span<const double> stage_parameters) {
+        packing.unpack("z", z, packing.z, cold);
+        Packing::expect_size("parameters of the stages", stage_parameters.size(),
+                             program.horizon.stage_parameter_count);
+        std::copy(stage_parameters.begin(), stage_parameters.end(), cold_stage_parameters);
+        falls_back = true;
     }
 
     // As in `Result`; used where the settings ask for a warm start.
@@ -98,6 +111,10 @@ public:
         const bool known = !scaled && narrow == 0.0;
         if (known) program.scaled_values(point.f, point.r);
         if (!set_slacks(point, push, narrow, known)) return false;
+        if (settings.warm_start && falls_back && jump.measure(point.v, point.r) > FAR) {
+            fall_back(interior_point.settings);
+            return prepare(interior_point, false);
+        }
         if (settings.warm_start) {
             const double smallest = settings.smallest_barrier();
             point.mu = std::clamp(take_multipliers(point), smallest, std::max(smallest, settings.initial_barrier));
@@ -115,6 +132,8 @@ public:
 
 private:
     static constexpr double WARM_PUSH = 1e-8;  // inside its bounds, of a warm start
+    // A jump after which a warm start is no better than a cold one, by the 14 families of bench/warm_starts.py.
+    static constexpr double FAR = 0.15;
     // A convex quadratic program starts far from its bounds, as Mehrotra's does; what is further apart is as good as none.
     static constexpr double CONVEX_PUSH = 0.3, NARROW = 1e7;
     // Bounds below SMALL_BOUND, but not below LEAST_BOUND, are what the tolerance refers to, and so is this share of large ones.
@@ -122,6 +141,12 @@ private:
     static constexpr double CLEARLY = 0.1;       // share of the tolerance
     static constexpr double LEAST_DUAL = 1e-12;  // of a bound
     static constexpr double CENTRAL_MU = 1.0;    // where a convex quadratic program starts
+
+    void fall_back(Settings& settings) {
+        settings.warm_start = falls_back = false;
+        std::copy_n(cold, program.size_v, v);
+        std::copy_n(cold_stage_parameters, program.horizon.stage_parameter_count, program.horizon.stage_parameters);
+    }
 
     // The duals of the bounds for which all products with the gaps are the same.
     void set_central_duals(Iterate& point) {
@@ -201,8 +226,11 @@ private:
 
     OptimalControl& program;
     const Packing& packing;
+    Jump jump;
     Arena arena;
     double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
+    bool falls_back = false;         // there is a cold start beside the warm one
+    double *cold, *cold_stage_parameters;
     double *scaled_low, *scaled_high;
     double tolerance = 0.0, *room;  // beyond the scaled bounds
 };

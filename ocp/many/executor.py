@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -24,10 +24,12 @@ from ..solve.settings import Settings
 from .answers import Answers, Gathered
 from .dispatcher import Broken, Dispatcher, Executors, takes_work
 from .folder import Folder, batch_name
+from .letterbox import Letterbox, take
 from .rows import ProblemRows, rows_of
 from .solutions import Solutions
 from .threads import checked
-from .worker import Chunk, keep, packed
+from .threads import solve_many as solve_on_threads
+from .worker import Chunk, Returned, keep, packed
 
 if TYPE_CHECKING:
     from ..solve.solver import Solver
@@ -36,6 +38,7 @@ CHUNK_SECONDS, LEAST_SECONDS = 0.4, 0.05
 MANY_WORKERS = 80  # from there on chunks grow: 200 a second are what a scheduler bears
 FIRST_CHUNK = 2  # problems, while nothing is known of their time
 FIRST_OUT = 4  # chunks, while nothing is known of the workers
+NOWHERE = Letterbox("", 0)
 
 
 @overload
@@ -99,6 +102,8 @@ def solve_many(
             f"solve_many: executor is a {type(executor).__name__}, expected something with submit(...), such as a "
             "ProcessPoolExecutor, or a function that makes one"
         )
+    if executor is None and resume is None and not as_completed:
+        return solve_on_threads(solver, guess, warm_start, settings, start, threads, progress, parameters)
     rows = rows_of(solver.inputs, parameters, guess, warm_start, start)
     solver.limits.of_many(rows.shared, rows.stage_parameters)  # what is wrong with one of them is said here
     folder = None if resume is None else Folder(resume, solver, rows, settings)
@@ -119,6 +124,7 @@ class _Run:
     workers: set[tuple[str, int]] = field(default_factory=set)
     seconds: float = 0.0  # that solves took, of so many problems
     solved: int = 0
+    box: Letterbox = NOWHERE
 
     def all(self, progress: bool) -> Solutions:
         begin = perf_counter()
@@ -159,6 +165,8 @@ class _Run:
         if not left:
             return
         hand = Dispatcher(self.executor)
+        if self.executor is not None:
+            self.box = Letterbox.new()
         name = batch_name(self.solver)
         keep(name, self.solver)
         ships: bytes | None = None
@@ -168,6 +176,8 @@ class _Run:
                     numbers = self._cut(left, hand.out)
                     hand.submit(numbers, self._chunk(numbers, name, None))
                 numbers, outcome = hand.next()
+                if not isinstance(outcome, BaseException) and outcome.file:
+                    outcome = self._taken(numbers, outcome)
                 if isinstance(outcome, BaseException):
                     left = hand.give_again(numbers, outcome, left)
                     continue
@@ -181,8 +191,17 @@ class _Run:
                     yield numbers, outcome.answers
         finally:
             hand.close()
+            self.box.remove()
         if hand.broken:
             raise Broken(hand.broken)
+
+    def _taken(self, numbers: range, outcome: Returned) -> Returned | BaseException:
+        """With the answers out of their file; where that is not there, as if the chunk was lost."""
+        try:
+            answers = take(outcome.file, self.solver.layout, self.rows.part(numbers).shared)
+        except (OSError, ValueError) as error:
+            return error
+        return replace(outcome, answers=answers)
 
     def _most_out(self) -> int:
         """How many chunks may be on their way: here one, of which nothing is lost."""
@@ -204,7 +223,7 @@ class _Run:
 
     def _chunk(self, numbers: range, name: str, ships: bytes | None) -> Chunk:
         threads = self.threads or (1 if self.executor is not None else os.cpu_count() or 1)
-        return Chunk(numbers.start, self.rows.part(numbers), self.settings, threads, name, ships)
+        return Chunk(numbers.start, self.rows.part(numbers), self.settings, threads, self.box, name, ships)
 
 
 def _without(left: list[range], done: range) -> list[range]:

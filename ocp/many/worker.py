@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..answer.status import Status
 from ..solve.settings import Settings
 from .answers import STATUSES, Answers
+from .letterbox import Letterbox
 from .rows import ProblemRows
 from .threads import solve_rows
 
@@ -29,23 +30,29 @@ _SOLVERS: dict[str, Solver] = {}
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Problems from `first` on, and the name of their solver; perhaps the solver itself, packed."""
+    """Problems from `first` on, where their answers may be put, and the name of their solver; perhaps the solver
+    itself, packed.
+    """
 
     first: int
     rows: ProblemRows
     settings: Settings
     threads: int
+    box: Letterbox
     solver: str
     packed: bytes | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Returned:
-    """What became of a chunk: answers and their seconds, or None from a worker that does not know the solver."""
+    """What became of a chunk: answers or the file where they were put, and their seconds; neither of the two from a
+    worker that does not know the solver.
+    """
 
     worker: tuple[str, int]
     answers: Answers | None = None
     seconds: float = 0.0
+    file: str = ""
 
 
 def keep(name: str, solver: Solver) -> None:
@@ -72,4 +79,5 @@ def work(chunk: Chunk) -> Returned:
     answers = solve_rows(_SOLVERS[chunk.solver], chunk.rows, chunk.settings, chunk.threads, None)
     if (answers.statuses == INTERRUPTED).any():
         raise KeyboardInterrupt  # half a chunk is none
-    return Returned(worker, answers, perf_counter() - begin)
+    seconds, file = perf_counter() - begin, chunk.box.post(answers)
+    return Returned(worker, None if file else answers, seconds, file)

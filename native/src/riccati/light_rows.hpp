@@ -89,8 +89,7 @@ struct LightEdge {
     }
 
 private:
-    static void add(int size, const double* values, const double* from, double* to) {
-#pragma GCC ivdep
+    static void add(int size, const double* values, const double* from, double* __restrict to) {
         for (int i = 0; i < size; ++i) to[i] += values[i] * from[i];
     }
 };

@@ -156,13 +156,13 @@ inline void push_inside(const Program& program, double push, int first, double* 
         const vec between = push * magnitude(high - low), most = push * (narrow - vec{}), one = 1.0 - vec{};
         const auto margin = [&](vec bound, vec has_other) {
             const vec alone = push * larger(one, magnitude(bound));
-            const vec within = (between <= most) | (between < alone) ? between : alone;
+            const vec within = ((between <= most) | (between < alone)) ? between : alone;
             return has_other > 0.0 ? within : alone;
         };
         vec here = load(v + i);
         here = has_low > 0.0 ? larger(here, low + margin(low, has_high)) : here;
         const vec highest = high - margin(high, has_low);
-        here = (has_high > 0.0) & (highest < here) ? highest : here;
+        here = ((has_high > 0.0) & (highest < here)) ? highest : here;
         store(v + i, here);
     }
 }

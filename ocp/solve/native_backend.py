@@ -65,6 +65,7 @@ class NativeBackend:
         self._judge = core.Judge(self.structure)
         self._judging = Lock()
         self._idle_batches: list[core.Batch] = []  # each for one batch at a time
+        self._bounds: tuple[LimitVectors | None, list[np.ndarray]] = None, []  # of the last solve
 
     @property
     def code(self) -> Code:
@@ -162,11 +163,17 @@ class NativeBackend:
 
     def bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""
+        last, found = self._bounds
+        if last is limits:
+            return found
         rows, fixed = self.layout.limited, self.transcription.fixed_z
         z_lower, z_upper = limits.z_lower.copy(), limits.z_upper.copy()
         z_lower[..., fixed], z_upper[..., fixed] = -np.inf, np.inf
         of_rows = limits.y_lower[..., rows], limits.y_upper[..., rows]
-        return [z_lower, z_upper, *map(np.ascontiguousarray, of_rows)]
+        found = [z_lower, z_upper, *map(np.ascontiguousarray, of_rows)]
+        if z_lower.ndim == 1:
+            self._bounds = limits, found
+        return found
 
     # --- the core's view
 

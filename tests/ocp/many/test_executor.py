@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import fields
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 import trisweep as ts
 from trisweep.ocp import Problem, ProblemError, Solutions
-from trisweep.ocp.many import dispatcher, worker
+from trisweep.ocp.many import dispatcher, letterbox, worker
 from trisweep.ocp.many import executor as many_executor
 from trisweep.ocp.many.answers import not_begun
 from trisweep.ocp.many.threads import solve_rows
@@ -64,6 +65,41 @@ def test_processes_give_the_bits_of_threads(stated, kind, small_chunks):
     assert_same(found, expected)
     assert (again.answers.z[::-1] == expected.answers.z).all()
     assert found[3].records == expected[3].records and found[3].check().worst < 1e-6
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
+@pytest.mark.parametrize("memory", ["there", "not there", "lost"])
+def test_answers_through_memory(stated, small_chunks, tmp_path, monkeypatch, memory):
+    """Out of files in memory, where there is such a place; what is lost there is solved again; nothing is left."""
+    solver, targets, expected = stated
+    monkeypatch.setattr(letterbox, "MEMORY", str(tmp_path if memory != "not there" else tmp_path / "nowhere"))
+    taken = []
+
+    def take(name, *rest):
+        taken.append(name)
+        if memory == "lost" and len(taken) == 2:
+            os.unlink(name)
+        return letterbox.take(name, *rest)
+
+    monkeypatch.setattr(many_executor, "take", take)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert_same(ts.solve_many(solver, target=targets, executor=pool, progress=False), expected)
+    assert bool(taken) == (memory != "not there") and not list(tmp_path.iterdir())
+
+
+def test_no_room_in_memory(stated, monkeypatch, tmp_path):
+    *_, expected = stated
+    box = letterbox.Letterbox(str(tmp_path), 0)
+    whole = letterbox.take(box.post(expected.answers), expected.layout, expected.answers.shared_parameters)
+    for part in fields(whole):
+        np.testing.assert_array_equal(getattr(whole, part.name), getattr(expected.answers, part.name))
+
+    def full(_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(letterbox.np, "ascontiguousarray", full)
+    assert box.post(expected.answers) == "" and not list(tmp_path.iterdir())
+    assert letterbox.Letterbox(str(tmp_path), os.getpid()).post(expected.answers) == ""
 
 
 def test_threads_of_this_process_and_none(stated):

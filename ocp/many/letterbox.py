@@ -45,7 +45,7 @@ class Letterbox(NamedTuple):
             with tempfile.NamedTemporaryFile(dir=self.path, delete=False) as file:
                 name = file.name
                 for part in _names():
-                    file.write(np.ascontiguousarray(getattr(answers, part)))
+                    file.write(np.ascontiguousarray(getattr(answers, part)).data)
         except OSError:
             if name and os.path.exists(name):
                 os.unlink(name)

@@ -134,9 +134,10 @@ class Cloud:
         return made
 
     @cached_property
-    def _listed(self) -> tuple[list[float], list[int], list[list[int]]]:
+    def _listed(self) -> tuple[list[float], list[int], list[tuple[int, int]]]:
         """Radii, whether a sphere moves, and pairs, as the core takes them."""
-        return self.radii.tolist(), (self.bodies >= 0).astype(int).tolist(), self.sphere_pairs.tolist()
+        pairs = [(int(i), int(j)) for i, j in self.sphere_pairs]
+        return self.radii.tolist(), (self.bodies >= 0).astype(int).tolist(), pairs
 
     def _joined(self, first: int, second: int) -> bool:
         parents = (*self.model.parents, -2)  # so that parents[-1], that of the world, is nobody

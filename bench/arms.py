@@ -15,7 +15,7 @@ from support.machine import describe
 from support.report import Report
 from support.rivals import topp_ra
 from trisweep.drawing.planning_plot import plot
-from trisweep.problems.planning.board import SETS, board, write_csv
+from trisweep.problems.planning.board import SETS, board, to_draw, write_csv
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -44,7 +44,7 @@ def main() -> None:
         write_csv(options.csv, entries)
     if options.sets == list(SETS) and not options.quick:
         say.write(RESULTS / f"arms_{options.robot}.txt")
-        plot(entries, RESULTS / f"arms_{options.robot}.png")
+        plot(*to_draw(entries), RESULTS / f"arms_{options.robot}.png")
 
 
 if __name__ == "__main__":

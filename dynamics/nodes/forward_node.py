@@ -47,7 +47,7 @@ def forward_node(problem: ForwardProblem, ways: Sequence[Way]) -> list[ca.SX]:
     y = ca.vertcat(*parts)
     choices = [way(y, problem) for way in ways]
     known = choices[0] if len(choices) == 1 else ForwardDerivatives(y, problem, Cheapest(choices))
-    if len(choices) == 1 and known.recursion is None:
+    if len(choices) == 1 and (known.recursion is None or known.recursion.beside is None):
         known.solution  # noqa: B018  a method that cannot take these constraints says so here
     name, g = f"forward dynamics of '{problem.model.name}'", residual(problem, y, problem.move, known.soft)
     sources = ca.vertcat(problem.q, problem.v, problem.tau, known.others)
@@ -156,7 +156,7 @@ class ForwardDerivatives(Derivatives):
         problem, soft = self.problem, self.soft
         d = increment(problem.model, self.q0, ca.SX(problem.q))
         inputs = ca.vertcat(d, problem.v, problem.tau)
-        tables = partial(tree, problem.model, problem.constraints, soft)
+        tables = partial(tree, problem.model, problem.constraints, soft, loops=beside is not None)
         return Recursion(tables, ca.SX(arguments(problem)), inputs, beside)
 
     def _loops_beside(self) -> Beside:

@@ -40,9 +40,11 @@ def of_numbers(model: Model, constraints: Sequence[Constraint]) -> bool:
     return not model.symbols.numel() and not is_symbolic(*stated)
 
 
-def tree(model: Model, constraints: Sequence[Constraint], soft: bool) -> core.Tree:
-    """The tables of a robot held by constraints, first those against the ground, then loops."""
-    ground = [row for row in constraints if not closes_loop(model, row)]
+def tree(model: Model, constraints: Sequence[Constraint], soft: bool, loops: bool = False) -> core.Tree:
+    """The tables of a robot held by constraints against the ground; with `loops` these may follow, else they are
+    refused.
+    """
+    ground = [row for row in constraints if not closes_loop(model, row)] if loops else constraints
     made = core.Tree()
     made.parent, made.axes = list(model.parents), [list(joint.axes) for joint in model.joints]
     made.inertia = [number for body in model.inertias for number in _moments(np.asarray(body.matrix))]

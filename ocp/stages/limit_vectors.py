@@ -14,6 +14,7 @@ from ..statement.costs_and_constraints.soft import Price
 from ..statement.costs_and_constraints.terms import Kind
 from ..statement.variables import Control, State
 from .layout import Layout, PhaseLayout, block_places
+from .plain_limits import PlainLimits, plain_limits
 from .stages import Phase
 from .transcription import Transcription
 
@@ -69,29 +70,31 @@ class LimitedRows:
     price: Price | None = None
 
     @cached_property
-    def used(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the shared parameters, and of those of a stage, the limits depend on."""
-        limits, phase = ca.vertcat(self.limits.lower, self.limits.upper), self.phase
-        depends = (ca.which_depends(limits, x, 1, False) for x in (phase.shared_parameters, phase.stage_parameters))
-        shared, stage = (np.flatnonzero(found) for found in depends)
-        return shared, stage
+    def function(self) -> ca.Function:
+        """(shared parameters, parameters of the stage) -> lower, upper."""
+        inputs = [self.phase.shared_parameters, self.phase.stage_parameters]
+        return ca.Function("limits", inputs, [self.limits.lower, self.limits.upper])
 
     @cached_property
-    def function(self) -> ca.Function:
-        """(shared parameters, parameters of the stage), those that are used -> lower, upper."""
-        shared, stage = (places.tolist() for places in self.used)
-        inputs = [self.phase.shared_parameters[shared], self.phase.stage_parameters[stage]]
-        return ca.Function("limits", inputs, [self.limits.lower, self.limits.upper])
+    def plain(self) -> PlainLimits | None:
+        """Lower ones, then upper ones, where they are plain, of (shared parameters, parameters of the stage)."""
+        symbols = ca.vertcat(self.phase.shared_parameters, self.phase.stage_parameters)
+        return plain_limits(ca.vertcat(self.limits.lower, self.limits.upper), symbols)
 
     def at(self, shared: np.ndarray, stage_parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Both (problems, stages, rows), for the parameters of many solves, a row each."""
         problems, stages = len(shared), len(self.stages)
-        of_all, of_stage = self.used
-        here = shared[:, self.layout.at_shared + of_all]
+        here = shared[:, self.layout.at_shared : self.layout.at_shared + self.layout.shared]
         places = self.layout.stage_rows(np.arange(stage_parameters.shape[1]))[self.stages.start : self.stages.stop]
-        stage_rows = stage_parameters[:, places[:, of_stage]].reshape(problems * stages, -1)
-        found = self.function(np.repeat(here, stages, axis=0).T, stage_rows.T)
-        lower, upper = (np.array(side).T.reshape(problems, stages, -1) for side in found)
+        if self.plain is None:
+            stage_rows = stage_parameters[:, places].reshape(problems * stages, -1)
+            found = self.function(np.repeat(here, stages, axis=0).T, stage_rows.T)
+            lower, upper = (np.array(side).T.reshape(problems, stages, -1) for side in found)
+        else:
+            of_stages = stage_parameters[:, places]
+            of_all = np.broadcast_to(here[:, None], (problems, stages, here.shape[1]))
+            both = self.plain.at(np.concatenate([of_all, of_stages], axis=2))
+            lower, upper = both[..., : self.limits.lower.numel()], both[..., self.limits.lower.numel() :]
         wrong = np.argwhere(~(lower <= upper))
         if len(wrong):
             problem, k, i = wrong[0]

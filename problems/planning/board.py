@@ -171,6 +171,20 @@ def write_csv(path: Path, entries: list[Entry]) -> None:
         writer.writerows(asdict(entry) for entry in entries)
 
 
+def to_draw(entries: list[Entry]) -> tuple[dict[str, tuple[int, np.ndarray, np.ndarray]], str, bool]:
+    """What `drawing.planning_plot` draws: of each set the seconds and the durations, beside the rival's where it has
+    some.
+    """
+    compared = any(np.isfinite(entry.rival) for entry in entries)
+    sets = {}
+    for name in dict.fromkeys(entry.set for entry in entries):
+        of_set = [entry for entry in entries if entry.set == name]
+        solved = [entry for entry in of_set if entry.solved]
+        lengths = [entry.rival / entry.duration if compared else entry.duration for entry in solved]
+        sets[name] = len(of_set), np.array([entry.seconds for entry in solved]), np.array(lengths)
+    return sets, "the rival's duration / ours" if compared else "duration, s", compared
+
+
 def judge(model: Model, motion: ArmMotion, scene: Scene, cloud: Cloud, density: int = DENSITY) -> float:
     """The smallest distance, m, that coal finds along a motion between the robot's spheres and the scene, and between
     the spheres of links that can touch.
@@ -227,4 +241,4 @@ def _entry(question: Question, plan: Plan, seconds: float, cloud: Cloud | None, 
     )
 
 
-__all__ = ["SETS", "Entry", "board", "judge", "row", "write_csv"]
+__all__ = ["SETS", "Entry", "board", "judge", "row", "to_draw", "write_csv"]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import trisweep as ts
-from trisweep.drawing.planning_plot import plot as planning_plot
+from trisweep.drawing.planning_plot import plot
 from trisweep.problems.mechanisms.capsule_arm import capsule_arm
 from trisweep.problems.planning import board
 from trisweep.problems.planning.board import Entry
@@ -192,7 +192,7 @@ def test_the_boards_rows_and_picture(tmp_path):
     assert "rival" not in board.row("cage", [entry(1)])
     board.write_csv(tmp_path / "cage.csv", entries)
     assert len((tmp_path / "cage.csv").read_text().splitlines()) == 6
-    figure = planning_plot(entries, tmp_path / "cage.png")
+    figure = plot(*board.to_draw(entries), tmp_path / "cage.png")
     times, shares = figure.axes[0].lines[0].get_data()
     assert list(times) == [50.0, 100.0, 250.0] and list(shares) == [20.0, 40.0, 60.0]
     with pytest.raises(ts.ProblemError, match="jobs is 0, expected at least 1"):

@@ -69,7 +69,7 @@ def demo(output: Path) -> int:
 def bench_arms(options: argparse.Namespace) -> int:
     """Plan the problems of the sets, and say how it went."""
     from .drawing.figures import check_ending
-    from .problems.planning.board import SETS, board, write_csv
+    from .problems.planning.board import SETS, board, to_draw, write_csv
 
     _check_folders(csv=options.csv, plot=options.plot)
     if options.plot is not None:
@@ -80,7 +80,7 @@ def bench_arms(options: argparse.Namespace) -> int:
     if options.plot is not None:
         from .drawing.planning_plot import plot
 
-        plot(entries, options.plot)
+        plot(*to_draw(entries), options.plot)
     return 0 if all(entry.solved for entry in entries) else 1
 
 

@@ -162,5 +162,5 @@ def test_what_has_outgrown_all_numbers_excuses_nothing():
             solver.plain_conditions.measure(solution.point, solution.limit_vectors),
         ):
             assert not measured.relative.worst < 1.0
-        many = solver.solve_many(near, near, {"x": [[first, first]]}, progress=False)
+        many = solver.solve_many(warm_start=near, start={"x": [[first, first]]}, progress=False)
         assert not many.solved.any()

@@ -38,8 +38,8 @@ def test_the_core_is_built_for_the_levels_that_are_named():
 
 
 def test_the_build_takes_levels_and_flags_from_the_table():
-    table = Path(level_table.__file__)
-    assert f'"${{CMAKE_CURRENT_SOURCE_DIR}}/{table.name}"' in (table.parent / "CMakeLists.txt").read_text()
+    table, build = Path(level_table.__file__), Path(__file__).parents[2] / "native" / "CMakeLists.txt"
+    assert f'"${{CMAKE_CURRENT_SOURCE_DIR}}/{table.name}"' in build.read_text()
     lines = subprocess.run(
         [sys.executable, "-S", table], capture_output=True, text=True, check=True
     ).stdout.splitlines()

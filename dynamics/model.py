@@ -139,12 +139,26 @@ class Model(KinematicTree):
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
         return flat(momentum.momentum_rate(self, *state))
 
-    def zero_moment_point(self, q: Given, v: Given, a: Given, height: float = 0.0) -> Array:
+    def momentum_matrix_rate(self, q: Given, v: Given) -> Array:
+        """dA/dt (6, nv): the rate of the momentum is A a + dA/dt v."""
+        return momentum.momentum_matrix_rate(self, self.configuration(q), self.velocity(v))
+
+    def zero_moment_point(self, q: Given, v: Given, a: Given, height: Given = 0.0) -> Array:
         """The point (3,) of the plane z = height where the ground, if it alone pushed, would push with no moment about
         the horizontal axes; within the feet, a flat ground can carry the motion.
         """
         state = self.configuration(q), self.velocity(v), self.velocity(a, "a")
-        return flat(momentum.zero_moment_point(self, *state, height))
+        return flat(momentum.zero_moment_point(self, *state, column(height, 1, "height")))
+
+    def centre_of_pressure(
+        self, q: Given, contacts: Sequence[Constraint], forces: Sequence[Given], height: Given = 0.0
+    ) -> Array:
+        """The point (3,) of the plane z = height where the contacts push, of one foot or of all: about it their forces,
+        as forward_dynamics returns them, have no moment about the horizontal axes.
+        """
+        at, held = self.configuration(q), listed(contacts)
+        pushes = pushed_bodies(self, None, held, columns_of(held, forces), at) or [None] * self.size
+        return flat(momentum.centre_of_pressure(self, at, pushes, column(height, 1, "height")))
 
     def distances(self, q: Given, scene: Scene) -> Array:
         """Distances (count,), m, of the robot's moving shapes to the obstacles; `pairs(model, scene)` says whose."""

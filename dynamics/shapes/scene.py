@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ModelError, said
-from ...whole_file import path_of
+from ...whole_file import is_file, path_of
 from ..algebra.arrays import given_numbers
 from ..algebra.spatial import Transform, from_rpy, placement
 from ..kinematic_tree import Shape
@@ -121,8 +121,10 @@ class Scene:
         except ImportError:
             raise ModelError("Scene.load needs PyYAML, expected `pip install pyyaml`") from None
         path = path_of(path, "Scene.load", ModelError)
+        if not is_file(path):
+            raise ModelError(f"Scene.load: there is no file '{path}', expected YAML")
         try:
-            listed = yaml.safe_load(path.read_text())
+            listed = yaml.safe_load(path.read_bytes())
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             raise ModelError(f"'{path}' cannot be read as a scene: {error}, expected YAML") from None
         if not isinstance(listed, list):

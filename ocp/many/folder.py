@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import ProblemError
-from ...whole_file import path_of, whole_file
+from ...whole_file import is_file, path_of, whole_file
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
 from .answers import Answers
@@ -42,7 +42,7 @@ class Folder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if known.exists():
-                found = json.loads(known.read_text())
+                found = json.loads(known.read_bytes()) if is_file(known) else None
                 if found != stated:
                     raise ProblemError(
                         f"solve_many: resume is '{path}', which has the answers of another batch (other problems, "

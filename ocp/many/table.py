@@ -47,7 +47,7 @@ def read_parameters(path: str | Path, layout: Layout) -> dict[str, np.ndarray]:
 def write_table(solutions: Solutions, path: str | Path) -> Path:
     """How every problem ended, a line each."""
     path, rows = path_of(path, "out", ProblemError), solutions.table()
-    with whole_file(path) as unfinished, unfinished.open("w", newline="") as file:
+    with whole_file(path) as unfinished, unfinished.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, list(rows[0]))
         table.writeheader()
         table.writerows(rows)

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -200,3 +201,26 @@ def test_a_scene_whose_yaml_refers_to_itself_is_refused_soon(tmp_path):
     path.write_bytes(b"\xff\xfe\xfd")
     with pytest.raises(ts.ModelError, match="cannot be read as a scene"):
         ts.Scene.load(path)
+
+
+def test_what_never_ends_is_no_file(tmp_path):
+    """A pipe that nobody writes to, a device that has no end: a scene of it took all memory there is."""
+    pipe = tmp_path / "scene.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, "/dev/zero", tmp_path):
+        for load in (ts.Scene.load, ts.load_urdf, ts.load_mjcf, ts.Solution.load, ts.Solutions.load):
+            with pytest.raises(ts.TrisweepError, match="there is no file"):
+                load(path)
+    solver = swing_up().build()
+    os.mkfifo(tmp_path / "batch.json")
+    with pytest.raises(ts.ProblemError, match="another batch"):
+        ts.solve_many(solver, resume=tmp_path, progress=False, guess=[solver.solve()] * 2)
+
+
+def test_a_scene_is_utf_8_whatever_the_locale(tmp_path):
+    path = tmp_path / "scene.yaml"
+    path.write_text("- {name: Tür, kind: sphere, radius: 0.1, position: [0, 0, 1]}", encoding="utf-8")
+    code = "import trisweep as ts, sys; print(ascii(list(ts.Scene.load(sys.argv[1]))))"
+    environment = os.environ | {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    found = subprocess.run([sys.executable, "-c", code, path], env=environment, capture_output=True, text=True)
+    assert found.stdout.strip() == r"['T\xfcr']", found.stderr

@@ -54,7 +54,7 @@ class Progress:
     def _show(self) -> None:
         if Progress._display is None:
             first = self._going_on[0] if self._going_on else self
-            if not sys.stderr.isatty() or time.monotonic() - first._start <= PATIENCE:
+            if not _on_a_terminal() or time.monotonic() - first._start <= PATIENCE:
                 return
             Progress._display = _opened()
         display = Progress._display
@@ -62,6 +62,14 @@ class Progress:
             if each._task is None:
                 each._task = display.add_task(each.what, total=each.parts)
             display.update(each._task, description=each.what, completed=each.finished)
+
+
+def _on_a_terminal() -> bool:
+    """False too where the standard error is closed, or none, as a service's may be."""
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):
+        return False
 
 
 def _opened() -> Display:

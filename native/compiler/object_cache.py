@@ -60,10 +60,12 @@ class ObjectCache:
 
     def load(self, key: str) -> tuple[int, list[bytes]] | None:
         """Work size and object code of an entry; None if there is none, or none that is whole and the user's own."""
-        if self.folder is None or not self.folder.is_dir() or not _trusted(self.folder):
+        if self.folder is None:
             return None
         path = self.folder / (key + _ENTRY)
         try:
+            if not self.folder.is_dir() or not _trusted(self.folder):
+                return None
             entry = self._unpack(key, _read(path, self.size_limit))
         except FileNotFoundError:
             return None

@@ -162,3 +162,14 @@ def test_without_a_home_functions_are_compiled_in_memory(tmp_path):
     run = subprocess.run([sys.executable, "-c", NOBODY], capture_output=True, text=True, env=plain, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (0, "compiled\n"), run.stderr
     assert run.stderr.count("there is no home folder") == 1 and not os.listdir(tmp_path)
+
+
+def test_where_no_folder_can_be_functions_are_compiled_in_memory(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    x = ca.SX.sym("x")
+    for number, folder in enumerate(
+        ("x" * 5000, str(tmp_path / "file"), str(tmp_path / "file" / "below"), "/dev/null")
+    ):
+        monkeypatch.setenv("TRISWEEP_CACHE", folder)
+        with warnings.catch_warnings(record=True):
+            assert compile_function(ca.Function("f", [x], [(2 + number) * x]))(3.0)[0] == 6 + 3 * number

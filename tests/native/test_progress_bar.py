@@ -48,6 +48,15 @@ def test_without_a_terminal_nothing_is_shown(clock, monkeypatch):
     assert file.getvalue() == ""
 
 
+@pytest.mark.parametrize("error", [None, "closed", object()])
+def test_without_a_standard_error_nothing_is_shown(clock, monkeypatch, error):
+    """A service may have none, or a closed one: nothing could be built there."""
+    file = io.StringIO()
+    file.close()
+    monkeypatch.setattr(sys, "stderr", file if error == "closed" else error)
+    build(clock, 1.0)
+
+
 def test_what_goes_on_inside_is_a_line_of_the_same_display(clock, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)

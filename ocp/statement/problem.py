@@ -275,19 +275,21 @@ class Problem:
         rotation: ArrayLike | ca.SX | None = None,
         pointing: tuple[ArrayLike, ArrayLike] | None = None,
         along: ArrayLike | None = None,
-        tolerance: float = 0.0,
-        angle: float = 0.0,
+        tolerance: float | ca.SX = 0.0,
+        angle: float | ca.SX = 0.0,
         at: Stages = "end",
+        name: str | None = None,
     ) -> None:
         """Bring a link of the robot (of a `state(..., on=robot)`) to a place in the world; numbers or parameters.
 
         position: (3,), m, to within `tolerance` along each axis; with `along` (3,) anywhere on the line through it.
         rotation: (3, 3), the link's axes in the world, to within `angle` about each, rad. pointing: an axis of the
-        link and the direction it is to have in the world, turned about it at will.
+        link and the direction it is to have in the world, to within `angle`, turned about it at will. name: what the
+        rows are called by, where a link has several goals.
         """
         from .space.goals import reach
 
-        reach(self, link, position, rotation, pointing, along, tolerance, angle, at)
+        reach(self, link, position, rotation, pointing, along, tolerance, angle, at, name)
 
     @all_or_nothing
     def keep_upright(

@@ -1,7 +1,8 @@
 """Where a link is to be, and how it is to be held, as rows that are never redundant.
 
 A place takes three rows, one on a line two. A rotation takes three: twice the vector part of the quaternion of the
-error, which vanishes at no other rotation. A direction takes two, and an inequality that tells it from its opposite.
+error, which vanishes at no other rotation. A direction takes two, and an inequality that tells it from its opposite; a
+cone about it takes one. How far off a link may be is a number or an expression of parameters.
 """
 
 from __future__ import annotations
@@ -29,12 +30,16 @@ def reach(
     rotation: ArrayLike | ca.SX | None,
     pointing: tuple[ArrayLike, ArrayLike] | None,
     along: ArrayLike | None,
-    tolerance: float,
-    angle: float,
+    tolerance: float | ca.SX,
+    angle: float | ca.SX,
     at: Stages,
+    name: str | None,
 ) -> None:
     """What `Problem.reach` does."""
     R, p = _pose(problem, "reach", link)
+    called = link if name is None else name
+    if not isinstance(called, str):
+        raise ProblemError(f"reach: name is {said(name)}, expected a text that messages can call it by")
     if position is None and rotation is None and pointing is None:
         raise ProblemError(f"reach: '{link}' has no goal, expected position, rotation or pointing")
     if rotation is not None and pointing is not None:
@@ -43,19 +48,18 @@ def reach(
         error = p - _shaped(f"reach: position of '{link}'", position, (3, 1))
         if along is not None:
             error = ca.SX(_across(f"reach: along of '{link}'", along)) @ error
-        _within(problem, f"{link} position", error, tolerance, at)
+        _within(problem, f"{called} position", error, tolerance, at)
     if rotation is not None:
         wanted = _shaped(f"reach: rotation of '{link}'", rotation, (3, 3))
         if wanted.is_constant():
             _check_rotation(link, np.array(ca.DM(wanted)))
-        _within(problem, f"{link} rotation", rotation_error(wanted.T @ R), angle, at)
+        _within(problem, f"{called} rotation", rotation_error(wanted.T @ R), angle, at)
     if pointing is not None:
         if not isinstance(pointing, (tuple, list)) or len(pointing) != 2:
             raise ProblemError(f"reach: pointing of '{link}' is {said(pointing)}, expected an axis and a direction")
         axis = R @ ca.SX(_unit(f"reach: axis of '{link}'", pointing[0]))
         direction = _unit(f"reach: direction of '{link}'", pointing[1])
-        _within(problem, f"{link} pointing", ca.SX(_across("", direction)) @ axis, angle, at)
-        problem.constrain(f"{link} pointing this way", ca.dot(direction, axis), lower=0, at=at)
+        _pointing(problem, f"{called} pointing", axis, direction, angle, at)
 
 
 def keep_upright(problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, angle: float, at: Stages) -> None:
@@ -63,8 +67,8 @@ def keep_upright(problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, an
     if not (isinstance(angle, (int, float)) and 0 < angle <= np.pi):
         raise ProblemError(f"keep_upright: angle is {said(angle)}, expected one of more than 0 and at most pi, in rad")
     R, _ = _pose(problem, "keep_upright", link)
-    leaning = ca.dot(_unit("keep_upright: up", up), R @ _unit("keep_upright: axis", axis))
-    problem.constrain(f"{link} upright", leaning, lower=float(np.cos(angle)), at=at)
+    leaning = R @ ca.SX(_unit("keep_upright: axis", axis))
+    _pointing(problem, f"{link} upright", leaning, _unit("keep_upright: up", up), angle, at)
 
 
 def rotation_error(E: ca.SX) -> ca.SX:
@@ -92,13 +96,31 @@ def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
     return ca.SX(R), ca.SX(p)
 
 
-def _within(problem: Problem, name: str, error: ca.SX, tolerance: float, at: Stages) -> None:
-    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < np.inf):
-        raise ProblemError(f"reach: the tolerance of {name} is {said(tolerance)}, expected a number from 0 on")
-    if tolerance == 0:
+def _pointing(
+    problem: Problem, name: str, axis: ca.SX, direction: np.ndarray, angle: float | ca.SX, at: Stages
+) -> None:
+    """An axis in a direction, or in a cone about it."""
+    if _is_zero(name, angle):
+        problem.constrain(name, ca.SX(_across("", direction)) @ axis, equals=0, at=at)
+        problem.constrain(f"{name} this way", ca.dot(direction, axis), lower=0, at=at)
+    else:
+        problem.constrain(name, ca.dot(direction, axis), lower=ca.cos(angle), at=at)
+
+
+def _within(problem: Problem, name: str, error: ca.SX, tolerance: float | ca.SX, at: Stages) -> None:
+    if _is_zero(name, tolerance):
         problem.constrain(name, error, equals=0, at=at)
     else:
         problem.constrain(name, error, lower=-tolerance, upper=tolerance, at=at)
+
+
+def _is_zero(name: str, tolerance: float | ca.SX) -> bool:
+    """Whether there is no room; an expression of parameters is some."""
+    if isinstance(tolerance, ca.SX) and not tolerance.is_constant():
+        return False
+    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < np.inf):
+        raise ProblemError(f"reach: the tolerance of {name} is {said(tolerance)}, expected a number from 0 on")
+    return tolerance == 0
 
 
 def _shaped(what: str, value: ArrayLike | ca.SX, shape: tuple[int, int]) -> ca.SX:

@@ -62,6 +62,26 @@ def test_pointing_a_line_and_a_tolerance(arm):
     assert abs(arm.link_pose(rough.q[-1], "tool")[1] - [0.4, 0.1, 0.5]).max() <= 0.05 + 1e-6
 
 
+def test_two_goals_of_a_link_with_a_tolerance_that_comes_with_the_solve(arm):
+    ocp, q = statement(arm, steps=4)
+    room = ocp.parameter("room")
+    first, last = np.array([0.4, 0.1, 0.5]), np.array([0.3, -0.2, 0.6])
+    ocp.reach("tool", position=first, tolerance=room, at=2, name="on the way")
+    ocp.reach("tool", position=last, pointing=((0, 0, 1), (0, 0, -1)), angle=room, name="there")
+    solver, guess = ocp.build(), {"q": np.array([0.2, 0.9, 0.0, 1.2, 0.0, 1.0])}
+    costs = []
+    for given in (0.05, 0.2):
+        solution = solver.solve(guess, room=given)
+        assert solution.status == "solved"
+        assert abs(arm.link_pose(solution.q[2], "tool")[1] - first).max() <= given + 1e-6
+        R, p = arm.link_pose(solution.q[-1], "tool")
+        np.testing.assert_allclose(p, last, atol=1e-6)
+        assert np.arccos(-R[2, 2]) <= given + 1e-6
+        costs.append(solution.objective)
+    assert costs[1] < costs[0]
+    assert {"on the way position", "there position", "there pointing"} <= set(solution.constraints)
+
+
 def test_a_tool_is_kept_upright(arm):
     ocp, q = statement(arm, steps=10)
     start = np.array([-0.6, 0.6, 0.0, 0.9, 0.0, np.pi - 1.5])

@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 
 def with_payload(model: Model, link: str, mass: Given, centre: Given, inertia: Given | None) -> Model:
     """The robot with matter fixed to a link."""
+    body, matter = payload(model, link, mass, centre, inertia)
+    return loaded(model, body, matter)
+
+
+def loaded(model: Model, body: int, matter: Inertia) -> Model:
+    """The robot with matter, in the frame of a body, as part of it."""
+    inertias = list(model.inertias)
+    inertias[body] += matter
+    return replace(model, inertias=tuple(inertias))
+
+
+def payload(model: Model, link: str, mass: Given, centre: Given, inertia: Given | None) -> tuple[int, Inertia]:
+    """The body that carries matter fixed to a link, and the matter in that body's frame."""
     frame, what = model.frame(link), f"payload of '{link}'"
     if frame.body < 0:
         raise ModelError(f"{what}: the link is part of the world, expected one that moves")
@@ -38,9 +51,7 @@ def with_payload(model: Model, link: str, mass: Given, centre: Given, inertia: G
     else:
         matter = Inertia(float(m[0, 0]), np.asarray(c * m), np.asarray(J))
         _check(what, matter, np.asarray(I))
-    inertias = list(model.inertias)
-    inertias[frame.body] += matter.seen(frame.placement)
-    return replace(model, inertias=tuple(inertias))
+    return frame.body, matter.seen(frame.placement)
 
 
 def _check(what: str, matter: Inertia, I: np.ndarray) -> None:

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from casadi import sumsqr
-from trisweep import Free, Problem
+from trisweep import Problem, legs
 from trisweep.dynamics import Cloud, Model, Scene
+from trisweep.problems.planning.asked import Asked
 from trisweep.problems.planning.check import check
-from trisweep.problems.planning.inverse_kinematics import ToolGoal, configurations
+from trisweep.problems.planning.goals import FilledToolGoal, ToolGoal, filled
+from trisweep.problems.planning.inverse_kinematics import configurations
 from trisweep.problems.planning.limits import JointLimits
-from trisweep.problems.planning.planner import motion_of
+from trisweep.problems.planning.payload import NOTHING
+from trisweep.problems.planning.refinement import motion_of
 from trisweep.problems.planning.trajectory import along
 from trisweep.problems.robot import robot
 
@@ -19,9 +21,16 @@ ARMS = {"iiwa14": "iiwa_flange", "ur10": "tool0", "panda": "panda_hand"}
 FINGERS = {"panda": {"panda_finger_joint1": 0.02, "panda_finger_joint2": 0.02}}
 FAR = 20  # every so many tool goals one is out of reach
 OUT_OF_REACH = "out of reach"  # what is said where inverse kinematics finds nothing
-TRIES = 20  # of inverse kinematics
-EFFORT = 1e-3  # weight of accelerations beside a second
-TORQUE = 0.95  # share of the limits at the stages
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A start, a goal, a configuration that meets it, if one was found, and whether there is none by construction."""
+
+    start: np.ndarray
+    goal: np.ndarray | FilledToolGoal
+    there: np.ndarray | None
+    out_of_reach: bool
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class FreeReach:
         self.model: Model = model.lock(FINGERS[name]) if name in FINGERS else model
         self.limits = JointLimits().of(self.model)
         self.solvers = {}
+        self.questions: dict[int, Question] = {}
 
     @cached_property
     def cloud(self) -> Cloud:
@@ -51,50 +61,47 @@ class FreeReach:
 
     def problem(self) -> Problem:
         """A new statement."""
-        model, limits = self.model, self.limits
-        ocp = Problem(steps=STEPS, duration=Free(guess=2.0, lower=0.02, upper=60.0), name=f"{self.name} {self.kind}")
-        h = ocp.time_step
-        q = ocp.state("q", model.nq, model.q_lower, model.q_upper, on=model)
-        v = ocp.state("v", model.nv, -limits.velocity, limits.velocity)
-        a = ocp.control("a", model.nv, -limits.acceleration, limits.acceleration)
-        ocp.next(q=q + h * v + h**2 / 2 * a, v=v + h * a)
-        ocp.minimize(EFFORT / STEPS * sumsqr(a / limits.acceleration))
-        ocp.minimize(ocp.free_duration.symbol, at="end")
-        ocp.constrain("start", q, equals=ocp.parameter("start_pose", model.nq), at="start")
-        for end in ("start", "end"):
-            ocp.constrain(f"at rest at the {end}", v, equals=0, at=end)
-        tau = model.inverse_dynamics(q, v, a) / limits.torque
-        ocp.constrain("torque", tau, lower=-TORQUE, upper=TORQUE, at="steps")
+        (leg,) = legs(self.model, 1, STEPS)
+        ocp = leg.problem
+        ocp.constrain("start", leg.q, equals=ocp.parameter("start_pose", self.model.nq), at="start")
         if self.kind == "joint":
-            ocp.constrain("goal", q, equals=ocp.parameter("goal", model.nq), at="end")
+            ocp.constrain("goal", leg.q, equals=ocp.parameter("goal", self.model.nq), at="end")
         else:
-            ocp.reach(ARMS[self.name], ocp.parameter("position", 3), ocp.parameter("rotation", 9))
+            ocp.reach(ARMS[self.name], ocp.parameter("goal_position", 3), ocp.parameter("goal_rotation", 9))
         return ocp
+
+    def question(self, number: int) -> Question:
+        """The problem of that number, kept: start and goal, and where inverse kinematics leads."""
+        if number not in self.questions:
+            self.questions[number] = self._question(number)
+        return self.questions[number]
+
+    def _question(self, number: int) -> Question:
+        rng = np.random.default_rng([number, len(self.name), len(self.kind)])
+        start, goal = (self.random_pose(rng) for _ in range(2))
+        if self.kind == "joint":
+            return Question(start, goal, goal, False)
+        out_of_reach = number % FAR == FAR - 1
+        R, p = self.model.link_pose(goal, ARMS[self.name])
+        p = np.ravel(p) * (3.0 / np.linalg.norm(p) if out_of_reach else 1.0)
+        asked = filled(self.model, ToolGoal(ARMS[self.name], p, R))
+        there = configurations(self.model, (asked,), start, number)
+        return Question(start, asked, there[0] if there else None, out_of_reach)
 
     def attempt(self, number: int, backend: str) -> Attempt:
         """Solve the problem of that number."""
         if backend not in self.solvers:
             self.solvers[backend] = self.problem().build(backend=backend)
-        rng = np.random.default_rng([number, len(self.name), len(self.kind)])
-        start, goal = (self.random_pose(rng) for _ in range(2))
-        out_of_reach = self.kind == "tool" and number % FAR == FAR - 1
-        given = {"start_pose": start}
-        if self.kind == "joint":
-            given["goal"] = goal
-        else:
-            R, p = self.model.link_pose(goal, ARMS[self.name])
-            p = np.ravel(p) * (3.0 / np.linalg.norm(p) if out_of_reach else 1.0)
-            given |= {"position": p, "rotation": np.asarray(R).T.ravel()}
-            there = configurations(self.model, ToolGoal(ARMS[self.name], p, R), start, TRIES, number)
-            goal = next(there, None)
-            if goal is None:
-                return Attempt(OUT_OF_REACH, False, out_of_reach, 0.0, 0)
-        straight = along(np.array([start, goal]), STEPS, *self._rates)
+        asked = self.question(number)
+        if asked.there is None:
+            return Attempt(OUT_OF_REACH, False, asked.out_of_reach, 0.0, 0)
+        straight = along(np.array([asked.start, asked.there]), STEPS, *self._rates)
         guess = {"q": straight.q, "v": straight.v, "a": straight.a, "duration": straight.duration}
-        answer = self.solvers[backend].solve(guess=guess, **given)
+        goal = {"goal": asked.goal} if self.kind == "joint" else asked.goal.values("goal")
+        answer = self.solvers[backend].solve(guess=guess, start_pose=asked.start, **goal)
         took = answer.statistics
-        solved = answer.status == "solved" and self._passed(answer)
-        return Attempt(str(answer.status), solved, out_of_reach, took.seconds, took.iterations)
+        solved = answer.status == "solved" and self._passed(answer, asked)
+        return Attempt(str(answer.status), solved, asked.out_of_reach, took.seconds, took.iterations)
 
     def random_pose(self, rng: np.random.Generator) -> np.ndarray:
         """Within the joints' limits, turns of at most pi either way."""
@@ -105,7 +112,9 @@ class FreeReach:
     def _rates(self) -> tuple[np.ndarray, np.ndarray]:
         return self.limits.velocity, self.limits.acceleration
 
-    def _passed(self, answer) -> bool:
-        """Limits between the stages as at them, but for 2 %, and joints within 0.02 rad of theirs."""
-        checked = check(motion_of(answer), self.cloud, Scene(), self.limits)
-        return max(checked.velocity, checked.acceleration, checked.torque) < 1.02 and checked.position < 0.02
+    def _passed(self, answer, asked: Question) -> bool:
+        """Limits between the stages as at them, but for 2 %, and joints within 0.02 rad of theirs; the goal met."""
+        question = Asked(self.cloud, Scene(), asked.start, (asked.goal,), (), NOTHING)
+        checked = check(motion_of(answer), question, self.limits)
+        shares = (checked.velocity, checked.acceleration, checked.torque)
+        return max(shares) < 1.02 and checked.position < 0.02 and checked.where_wanted

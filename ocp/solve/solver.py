@@ -88,6 +88,10 @@ class Solver:
         """Pickles as its statement and its machine code, which another processor compiles anew."""
         return _arrived, (self.problem, *self._request, self.backend.code)
 
+    def another(self) -> Solver:
+        """The same problem and machine code with memory of its own, for solves beside those of this one."""
+        return Solver(self.transcription, *self._request, self.backend.code)
+
     def __str__(self) -> str:
         """The statement, the size of the program, and how it was built."""
         layout, (hessian, backend) = self.layout, self._request

@@ -127,10 +127,10 @@ def _entries(
     """How the first problems of a set went."""
     model = sphere_robot(robot)
     asked = planner(model, JointLimits(acceleration=ACCELERATION.get(robot)), margin, steps)
-    cloud, limits = asked.stated.cloud, asked.stated.limits
+    cloud, limits = asked.cloud, asked.limits
     for question in questions(model, robot, name, count):
         since = process_time()
-        plan = asked.plan(question.start, question.goal, question.scene, 6, None, 0)
+        plan = asked.plan(question.start, question.goal, question.scene)
         taken = process_time() - since
         other = np.nan if rival is None else rival(cloud, limits, question.start, question.goal, question.scene)
         yield _entry(question, plan, taken, cloud if judged else None, other)

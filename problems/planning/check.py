@@ -1,5 +1,5 @@
 """The check of a motion, apart from the solver that found it: at ten times the density of its stages, all pairs of
-shapes, all limits, torques by inverse dynamics.
+shapes, all limits, torques by inverse dynamics, all that is kept; and the goals.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...dynamics import Cloud, Scene
 from ...dynamics.shapes.clearance import Pair
+from .asked import SLACK, Asked
 from .limits import FilledJointLimits
+from .payload import torques
 from .trajectory import ArmMotion
 
 DENSITY = 10
-SLACK = 1e-6  # of a limit, for rounding
+MISS = 1e-4  # m or rad: a goal is met
 
 
 @dataclass(frozen=True, eq=False)
 class MotionCheck:
-    """What a motion does at worst. clearance: m, between `pair` at `time`; the others: shares of the limits."""
+    """What a motion does at worst. clearance: m, between `pair` at `time`; missed: m or rad, of `goal`; the others:
+    shares of the limits, and of the tolerances of what is kept.
+    """
 
     clearance: float
     pair: Pair | None
@@ -29,23 +32,36 @@ class MotionCheck:
     acceleration: float
     jerk: float
     torque: float
+    kept: float
+    missed: float
+    goal: str
     distances: np.ndarray  # m, at every instant
     beyond: np.ndarray  # rad or m, beyond the limit of every joint at every instant, 0 inside
+    off: np.ndarray  # the share of what is kept, at every instant
 
     @property
     def passed(self) -> bool:
-        return self.clearance >= 0 and self.within_limits
+        return self.clearance >= 0 and self.within_limits and self.where_wanted
 
     @property
     def within_limits(self) -> bool:
         shares = (self.velocity, self.acceleration, self.jerk, self.torque)
         return self.position <= SLACK and max(shares) <= 1 + SLACK
 
+    @property
+    def where_wanted(self) -> bool:
+        """Whether goals are met, and what is kept is kept: matters of the way, not of how fast it is gone."""
+        return self.missed <= MISS and self.kept <= 1 + SLACK
+
     def __str__(self) -> str:
         if self.passed:
             return f"passed: {self.clearance * 1e3:.1f} mm clear of everything, torque {self.torque:.0%} of its limit"
         if self.clearance < 0:
             return f"{self.pair} are {-self.clearance * 1e3:.1f} mm into each other at {self.time:.2f} s"
+        if self.missed > MISS:
+            return f"the {self.goal} is missed by {self.missed:.2g} m or rad"
+        if self.kept > 1 + SLACK:
+            return f"what is kept is {self.kept:.1%} of its tolerance off"
         worst = {name: getattr(self, name) for name in ("velocity", "acceleration", "jerk", "torque")}
         if self.position > SLACK:
             return f"a joint is {self.position:.2g} rad beyond its limit"
@@ -53,14 +69,17 @@ class MotionCheck:
         return f"the {name} is {worst[name]:.1%} of its limit"
 
 
-def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimits) -> MotionCheck:
+def check(motion: ArmMotion, asked: Asked, limits: FilledJointLimits) -> MotionCheck:
     """Everything that is asked of a motion."""
+    cloud = asked.cloud
     model = cloud.model
     times, q, v, a = motion.sample(DENSITY)
-    nearest = cloud.nearest(q, scene)
+    nearest = cloud.nearest(q, asked.scene)
     worst = int(nearest.distance.argmin())
-    tau = model.compiled.inverse_dynamics(q, v, a)
+    tau = torques(model, asked.load, q, v, a)
     beyond = np.maximum(model.q_lower - q, q - model.q_upper).clip(min=0.0)
+    off = np.max([np.zeros(len(q)), *(each.used(model, q) for each in asked.kept)], axis=0)
+    missed, goal = asked.missed(motion.q[motion.ends])
 
     def share(values: np.ndarray, limit: np.ndarray) -> float:
         return float((np.abs(values) / limit).max()) if len(values) else 0.0
@@ -74,6 +93,10 @@ def check(motion: ArmMotion, cloud: Cloud, scene: Scene, limits: FilledJointLimi
         acceleration=share(a, limits.acceleration),
         jerk=share(motion.jerk, limits.jerk),
         torque=share(tau, limits.torque),
+        kept=float(off.max()),
+        missed=max(missed, float(abs(motion.q[0] - asked.start).max())),
+        goal=goal,
         distances=nearest.distance,
         beyond=beyond,
+        off=off,
     )

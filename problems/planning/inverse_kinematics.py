@@ -1,80 +1,74 @@
 """Configurations that bring a link where it is wanted: a problem of one stage for the interior point, from many starts.
 
 The cost is the way from a configuration that is preferred, such as the start of a motion; the rows are those of
-`Problem.reach`. Position and rotation are parameters: one build serves all goals of a kind.
+`Problem.reach`. Places, rotations and tolerances are parameters: one build serves all goals of a kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from casadi import sumsqr
-from numpy.typing import ArrayLike
 
 from ...dynamics import Model
-from ...errors import ProblemError, said
-from ...ocp import Problem, Settings
+from ...ocp import Problem, Settings, Solutions
 from ...ocp.solve.solver import Solver
-from .arguments import length, numbers
+from .goals import FilledToolGoal, GoalKind
 
 APART = 1e-3  # rad: nearer configurations are the same solution
+TRIES = 12, 100  # starts, and where these find nothing
+SETTINGS = Settings(tolerance=1e-8, iterations=60)
 
 
-@dataclass(frozen=True)
-class ToolGoal:
-    """A link at a position (3,), m, in the world; with a rotation (3, 3) also turned so. tolerance: m; angle: rad."""
-
-    link: str
-    position: ArrayLike
-    rotation: ArrayLike | None = None
-    tolerance: float = 0.0
-    angle: float = 0.0
-
-
-def configurations(model: Model, goal: ToolGoal, near: np.ndarray, tries: int, seed: int) -> Iterator[np.ndarray]:
-    """Different configurations (nq,) within the joints' limits that meet the goal, found from `near` and from random
-    starts, as they are found.
+def configurations(
+    model: Model, goals: Sequence[FilledToolGoal], near: np.ndarray, seed: int, threads: int | None = None
+) -> list[np.ndarray]:
+    """Different configurations (nq,) within the joints' limits that meet all goals, found from `near` and from random
+    starts: some, and where these lead to nothing many more.
     """
-    if not isinstance(goal.link, str) or goal.link not in model.frames:
-        raise ProblemError(f"ToolGoal: there is no link '{goal.link}', expected one of {', '.join(model.frames)}")
-    link = goal.link
-    given: dict[str, Any] = {"position": _numbers("position", goal.position, 3), "near": near}
-    if goal.rotation is not None:
-        rotation = _numbers("rotation", goal.rotation, 9).reshape(3, 3)
-        if abs(rotation.T @ rotation - np.eye(3)).max() > 1e-6 or np.linalg.det(rotation) < 0:
-            raise ProblemError(f"ToolGoal: rotation of '{link}' is no rotation matrix, expected one (3, 3)")
-        given["rotation"] = rotation.T.ravel()  # SX is read column after column
-    room = length("ToolGoal: tolerance", goal.tolerance), length("ToolGoal: angle", goal.angle)
-    solver = _solver(model, link, goal.rotation is not None, *room)
     rng = np.random.default_rng(seed)
+    starts = np.array([near, *(model.random_configuration(rng) for _ in range(TRIES[0] - 1))])
+    found = _apart(_solved(model, goals, starts, np.tile(near, (len(starts), 1)), threads))
+    if found:
+        return found
+    starts = np.array([model.random_configuration(rng) for _ in range(TRIES[1])])
+    return _apart(_solved(model, goals, starts, starts, threads))
+
+
+def _apart(answers: Solutions) -> list[np.ndarray]:
+    """The different ones of what was solved."""
     found: list[np.ndarray] = []
-    for number in range(tries):
-        start = near if number == 0 else model.random_configuration(rng)
-        answer = solver.solve(guess={"q": start}, settings=Settings(tolerance=1e-8, iterations=60), **given)
-        q = answer.q[-1]
-        if answer.status == "solved" and all(abs(q - other).max() > APART for other in found):
+    for q, solved in zip(answers.q[:, -1], answers.solved):
+        if solved and all(abs(q - other).max() > APART for other in found):
             found.append(q)
-            yield q
+    return found
+
+
+def brought(model: Model, goals: Sequence[FilledToolGoal], q: np.ndarray, threads: int | None = None) -> np.ndarray:
+    """Configurations (count, nq), each moved to the nearest that meets all goals; left where none was found."""
+    answers = _solved(model, goals, q, q, threads)
+    return np.where(answers.solved[:, None], answers.q[:, -1], q)
+
+
+def _solved(
+    model: Model, goals: Sequence[FilledToolGoal], starts: np.ndarray, near: np.ndarray, threads: int | None
+) -> Solutions:
+    values = {name: value for k, goal in enumerate(goals) for name, value in goal.values(f"goal_{k}").items()}
+    solver = _solver(model, tuple(goal.kind for goal in goals))
+    return solver.solve_many(
+        {"q": starts[:, None]}, settings=SETTINGS, threads=threads, progress=False, near=near, **values
+    )
 
 
 @lru_cache(maxsize=64)
-def _solver(model: Model, link: str, turned: bool, tolerance: float, angle: float) -> Solver:
+def _solver(model: Model, kinds: tuple[GoalKind, ...]) -> Solver:
     ocp = Problem(steps=1, step=1.0, name="inverse kinematics")
     q = ocp.state("q", model.nq, lower=model.q_lower, upper=model.q_upper, on=model)
     ocp.next(q=q)
     near = ocp.parameter("near", model.nq)
     ocp.minimize(1e-3 * sumsqr(q - near), at="end")
-    rotation = ocp.parameter("rotation", 9) if turned else None
-    ocp.reach(link, ocp.parameter("position", 3), rotation, tolerance=tolerance, angle=angle)
+    for k, kind in enumerate(kinds):
+        kind.state(ocp, f"goal_{k}", "end")
     return ocp.build()
-
-
-def _numbers(what: str, value: ArrayLike, size: int) -> np.ndarray:
-    array = numbers(f"ToolGoal: {what}", value, f"{size} finite numbers").ravel()
-    if array.size != size:
-        raise ProblemError(f"ToolGoal: {what} is {said(value)}, expected {size} finite numbers")
-    return array

@@ -57,6 +57,11 @@ class FilledJointLimits:
     torque: np.ndarray
 
     @property
+    def smooth(self) -> bool:
+        """Whether there is a limit of jerk."""
+        return bool(np.isfinite(self.jerk).any())
+
+    @property
     def key(self) -> bytes:
         """Equal for equal limits."""
         return b"".join(getattr(self, part.name).tobytes() for part in fields(self))

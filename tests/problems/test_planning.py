@@ -5,55 +5,17 @@ import re
 import numpy as np
 import pytest
 import trisweep as ts
+from support.arm_plans import GOAL, START, clearance_by_coal, holds, table
 from trisweep.drawing.planning_plot import plot
 from trisweep.problems.mechanisms.capsule_arm import capsule_arm
 from trisweep.problems.planning import board
 from trisweep.problems.planning.board import Entry
 from trisweep.problems.planning.trajectory import ArmMotion, along
 
-START = np.array([-0.8, 0.9, 0.0, 0.8, 0.0, 0.5])
-GOAL = np.array([0.8, 0.9, 0.0, 0.8, 0.0, 0.5])
-
 
 @pytest.fixture(scope="module")
 def arm():
     return capsule_arm()
-
-
-def table():
-    return ts.Scene().box("table", (0.6, 1.2, 0.05), (0.6, 0, 0.02)).cylinder("post", 0.04, 0.8, (0.45, 0, 0.4))
-
-
-def clearance_by_coal(arm, q, scene):
-    """The smallest distance, m, of the arm's capsules to the scene, over configurations."""
-    coal = pytest.importorskip("coal")
-    kinds = {"sphere": coal.Sphere, "box": coal.Box, "cylinder": coal.Cylinder, "capsule": coal.Capsule}
-    around = [
-        (kinds[shape.kind](*shape.size), coal.Transform3s(shape.placement.R, np.ravel(shape.placement.p)))
-        for shape in scene.obstacles.values()
-    ]
-    smallest = np.inf
-    for row in q:
-        for shape in arm.collision_shapes:
-            R, p = arm.link_pose(row, shape.link)
-            pose = coal.Transform3s(R @ shape.placement.R, p + R @ np.ravel(shape.placement.p))
-            for other, where in around:
-                found = coal.distance(
-                    kinds[shape.kind](*shape.size), pose, other, where, coal.DistanceRequest(), coal.DistanceResult()
-                )
-                smallest = min(smallest, found)
-    return smallest
-
-
-def holds(arm, plan, limits):
-    """The motion keeps all limits and is what its accelerations make of it."""
-    times, q, v, a = plan.motion.sample(10)
-    tau = np.array([arm.inverse_dynamics(*state) for state in zip(q, v, a)])
-    assert (q >= arm.q_lower - 1e-6).all() and (q <= arm.q_upper + 1e-6).all()
-    for values, limit in ((v, limits.velocity), (a, limits.acceleration), (tau, limits.torque)):
-        assert (abs(values) <= limit * (1 + 1e-5)).all()
-    ways = np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(times)[:, None], axis=0)
-    np.testing.assert_allclose(q[0] + ways, q[1:], atol=2e-3)
 
 
 def test_a_plan_around_a_post(arm):
@@ -136,7 +98,7 @@ def test_a_sampled_motion_is_its_polynomials():
         q.append(q[-1] + h * v[-1] + h**2 / 2 * a[-1] + h**3 / 6 * j)
         v.append(v[-1] + h * a[-1] + h**2 / 2 * j)
         a.append(a[-1] + h * j)
-    motion = ArmMotion(h * steps, *map(np.array, (q, v, a)), jerk)
+    motion = ArmMotion(np.full(steps, h), *map(np.array, (q, v, a)), jerk)
     times, *sampled = motion.sample(10)
     for values, stages in zip(sampled, (q, v, a)):
         np.testing.assert_allclose(values[::10], stages, atol=1e-12)

@@ -15,7 +15,7 @@ OPTIMAL_CONTROL = {
 }  # fmt: skip
 NEEDS = {"sweep_dask": ["distributed"]}
 LOOPS = {"mpc"}  # a controller, of which one cycle is a solve
-PLANNING = {"plan"}  # tries several ways, of which some may fail
+PLANNING = {"plan", "via_points"}  # tries several ways, of which some may fail
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the same names for the checker; tests/toolkit/test_public_n
     from .errors import CompileError, ModelError, NodeError, ProblemError, TrisweepError
     from .ocp import Free, Problem, Settings, Soft, Solution, Solutions, closed_loop, solve_many, table
     from .problems import task
-    from .problems.planning import JointLimits, Plan, ToolGoal, plan
+    from .problems.planning import JointLimits, Payload, Plan, ToolGoal, legs, plan
     from .problems.robot import load, robot
 
 __version__ = _version("trisweep")
@@ -51,7 +51,7 @@ _HOMES = {
     ),
     ".ocp": ("Free", "Problem", "Settings", "Soft", "Solution", "Solutions", "closed_loop", "solve_many", "table"),
     ".problems": ("task",),
-    ".problems.planning": ("JointLimits", "Plan", "ToolGoal", "plan"),
+    ".problems.planning": ("JointLimits", "Payload", "Plan", "ToolGoal", "legs", "plan"),
     ".problems.robot": ("load", "robot"),
     "casadi": ("cos", "cross", "dot", "exp", "horzcat", "sin", "sqrt", "sumsqr", "tan", "vertcat", "vertsplit"),
 }
@@ -66,6 +66,7 @@ __all__ = [
     "ModelBuilder",
     "ModelError",
     "NodeError",
+    "Payload",
     "Plan",
     "Problem",
     "ProblemError",
@@ -85,6 +86,7 @@ __all__ = [
     "dot",
     "exp",
     "horzcat",
+    "legs",
     "load",
     "load_mjcf",
     "load_urdf",

@@ -134,7 +134,9 @@ class Converged:
         a, _, self.report = call()
         self.error = float(np.median([off(x, y) for x, y in zip(a, expected)]))
         batch = seconds(call, 1)
-        self.measures, self.best = {"batch": lambda: batch() / BATCH}, {"batch": np.inf}
+        self.best = {"batch": batch() / BATCH}
+        by_numbers = self.best["batch"] > 1e-3  # where machine code does not arrive: once is enough
+        self.measures = {} if by_numbers else {"batch": lambda: batch() / BATCH}
 
 
 class Asked:
@@ -210,6 +212,25 @@ def table_2() -> None:
         label = f"LCABA by `compiled`, to convergence ({count})"
         line = [size, label, "", "", f"{1e6 * default.best['batch']:.2f}", f"{default.error:.0e}", "", "", "", ""]
         say("| " + " | ".join(line) + " |")
+    say(TWO_ROBOTS.format(*two_robots(rows)))
+
+
+TWO_ROBOTS = """
+Two robots that hold one box have 84 rows of rank 68. Sathya 2025 finds LCABA more than 6 times faster than proxLTL
+there. After one iteration it is {:.1f} times here by Pinocchio, {:.1f} times as machine code, with {:.1f} times fewer
+operations: straight code of proxLTL has no operation for an entry of its factors that is always zero, which leaves less
+to gain. In calls of 12 iterations conjugate steps do not arrive there (36 do in one go): `compiled` solves these states
+by numbers.
+"""
+
+
+def two_robots(rows) -> tuple[float, float, float]:
+    """How much more proxLTL takes than LCABA, one iteration each: by Pinocchio, as machine code, in operations."""
+    here = {label: (ours, theirs) for label, iterations, ours, theirs in rows if iterations == 1}
+    (lcaba, pins), (ltl, pins_ltl) = here["LCABA"], here["proxLTL"]
+    group = [row[2] for row in rows]
+    by_pin = pins_ltl.best["core"] / pins.best["core"]
+    return by_pin, core_time(ltl, group) / core_time(lcaba, group), ltl.operations / lcaba.operations
 
 
 def scaling(folder: Path) -> None:
@@ -232,9 +253,16 @@ def scaling(folder: Path) -> None:
                 axis.plot(sizes, values, label=label, ms=3, **style)
             axis.set(xlabel=title, ylabel=what)
             axis.grid(alpha=0.3)
+    say(STAR)
     axes[1, 0].legend(fontsize=7)
     figure.savefig(folder / "closed_loops_scaling.png", dpi=120)
     say("\nplot: closed_loops_scaling.png")
+
+
+STAR = """
+Fig. 9 has the paper's topology: all tips are welded to one of them, so that no link that is eliminated is coupled to
+more than one besides its parent. As in the paper LCABA grows in proportion to the branches, and proxBBO faster.
+"""
 
 
 def scaled(mechanism, counts, times) -> list[str]:

@@ -2,7 +2,7 @@
 
 A call is a factorization and so many iterations as the first states that came needed, in one piece of straight code.
 States that have not converged by then are handed in again with the forces they have reached, which goes on where they
-were left; few ever are.
+were left; few ever are. Those that do not arrive in this way either are solved by numbers.
 """
 
 from __future__ import annotations
@@ -95,6 +95,15 @@ class ProximalCode:
         problem = forward_problem(self.model, q, v, tau, self.constraints, bodies)
         return Iterate(self.kind, problem, self.mu, forces, self.settings.steps)
 
+    def _whole(self, columns: Sequence[np.ndarray]) -> tuple[Array, ...]:
+        """One state by numbers, in one go: conjugate steps that begin anew with every call may never arrive."""
+        q, v, tau, *pushes, start = columns
+        iterate = self._iterate(q, v, tau, pushes, np.split(start, self.ends))
+        report = run(iterate, self.settings)
+        error = min(report.error, self.settings.tolerance) if report.converged else report.error
+        vectors = (np.ravel(part) for part in (iterate.a, iterate.force, iterate.settled()))
+        return (*vectors, np.array([error, report.residual, report.missed]), report.iterations)
+
     def _needed(self, rows: list[np.ndarray]) -> int:
         """The most iterations that the first few states need."""
         most = FEWEST
@@ -119,6 +128,11 @@ class ProximalCode:
             a[late], reached[late], settled[late], judged[late] = self._call(more, again)
             error, done = judged[:, 0], done + more
             iterations[late] = done
+        if done > self.first and self.settings.steps == "conjugate":
+            for state in np.flatnonzero(~(error <= self.settings.tolerance)).tolist():
+                a[state], reached[state], settled[state], judged[state], iterations[state] = self._whole(
+                    [row[state % len(row)].reshape(-1, 1) for row in rows]
+                )
         if not (np.isfinite(a).all() and np.isfinite(reached).all()):
             state = int(np.argmin(np.isfinite(a).all(axis=1) & np.isfinite(reached).all(axis=1)))
             raise ModelError(

@@ -154,7 +154,8 @@ def checked_names(what: str, names: Sequence[str] | None, size: int) -> tuple[st
     """The user's names of entries; none where there are none."""
     if names is None:
         return ()
-    found = tuple(names) if isinstance(names, (Sequence, np.ndarray)) and not isinstance(names, str) else ()
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    found = tuple(names) if listed or (isinstance(names, np.ndarray) and names.ndim == 1) else ()
     if len(found) != size or not all(isinstance(name, str) for name in found):
         raise ProblemError(f"{what}: names is {said(names)}, expected {size} texts")
     return found

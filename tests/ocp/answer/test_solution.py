@@ -177,7 +177,7 @@ def test_rows_are_called_by_the_joints_they_belong_to(tmp_path):
     assert Solution.load(solution.save(tmp_path / "solution.npz")).violations == solution.violations
 
 
-@pytest.mark.parametrize("names", ["ab", ["a"], [1, 2], ["a", "b", "c"]])
+@pytest.mark.parametrize("names", ["ab", ["a"], [1, 2], ["a", "b", "c"], np.array("ab"), np.array([["a", "b"]])])
 def test_names_of_entries_are_checked(names):
     ocp = Problem(steps=2, step=0.1)
     for state in (lambda: ocp.state("x", 2, names=names), lambda: ocp.control("u", 2, names=names)):

@@ -4,9 +4,12 @@ two ends wait for each other all the while. Workers elsewhere do not find the fo
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
+import time
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,19 +18,24 @@ from ..stages.layout import Layout
 from .answers import Answers, shapes_of
 
 MEMORY = "/dev/shm"  # Linux has it
+PREFIX = "trisweep-"
+ABANDONED_AFTER = 60.0  # seconds
 
 
 class Letterbox(NamedTuple):
-    """A folder, and the process that reads there. No folder: nothing is put there."""
+    """A folder, and the process that reads there, which holds a lock on it. No folder: nothing is put there."""
 
     path: str
     reader: int
+    lock: int = -1
 
     @classmethod
     def new(cls) -> Letterbox:
-        """One of this process, while it is not removed."""
+        """One of this process, while it is not removed. Those of readers that were killed go."""
         try:
-            return cls(tempfile.mkdtemp(prefix="trisweep-", dir=MEMORY), os.getpid())
+            _clear_abandoned()
+            path = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY)
+            return cls(path, os.getpid(), _locked(path))
         except OSError:
             return cls("", os.getpid())
 
@@ -35,6 +43,7 @@ class Letterbox(NamedTuple):
         """With all that nobody took out."""
         if self.path:
             shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self.lock)
 
     def post(self, answers: Answers) -> str:
         """Put answers there; their file, or nothing where there is no way or no room."""
@@ -51,6 +60,30 @@ class Letterbox(NamedTuple):
                 os.unlink(name)
             return ""
         return name
+
+
+def _clear_abandoned() -> None:
+    """What lies in memory would stay there for good."""
+    for path in Path(MEMORY).glob(PREFIX + "*"):
+        with contextlib.suppress(OSError):
+            status = path.lstat()
+            if status.st_uid == os.getuid() and time.time() - status.st_mtime > ABANDONED_AFTER:
+                lock = _locked(str(path))
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(path: str) -> int:
+    """A lock on a folder, which goes with its process; an OSError where another has it."""
+    import fcntl
+
+    opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
+    return opened
 
 
 def take(name: str, layout: Layout, shared_parameters: np.ndarray) -> Answers:

@@ -87,6 +87,26 @@ def test_answers_through_memory(stated, small_chunks, tmp_path, monkeypatch, mem
     assert bool(taken) == (memory != "not there") and not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such folder elsewhere")
+def test_a_folder_in_memory_whose_reader_was_killed_is_taken_away(tmp_path, monkeypatch):
+    """What lies there would stay until the machine is switched off; folders of readers at work stay."""
+    monkeypatch.setattr(letterbox, "MEMORY", str(tmp_path))
+    code = "import os, sys, time; from trisweep.ocp.many import letterbox\n"
+    code += "letterbox.MEMORY = sys.argv[1]; print(letterbox.Letterbox.new().path, flush=True); sys.stdin.read()"
+    script = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+        path = Path(reader.stdout.readline().strip())
+        (path / "answers").write_bytes(b"1")
+        mine = letterbox.Letterbox.new()
+        for folder in (path, mine.path, letterbox.Letterbox.new().path):
+            os.utime(folder, (0, 0))
+        letterbox.Letterbox.new().remove()
+        assert path.is_dir() and Path(mine.path).is_dir()
+        reader.kill()
+    letterbox.Letterbox.new().remove()
+    assert not path.exists() and Path(mine.path).is_dir()
+
+
 def test_no_room_in_memory(stated, monkeypatch, tmp_path):
     *_, expected = stated
     box = letterbox.Letterbox(str(tmp_path), 0)

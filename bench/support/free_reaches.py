@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from trisweep import Problem, legs
@@ -85,8 +86,8 @@ class FreeReach:
         R, p = self.model.link_pose(goal, ARMS[self.name])
         p = np.ravel(p) * (3.0 / np.linalg.norm(p) if out_of_reach else 1.0)
         asked = filled(self.model, ToolGoal(ARMS[self.name], p, R))
-        there = configurations(self.model, (asked,), start, number)
-        return Question(start, asked, there[0] if there else None, out_of_reach)
+        there = chain.from_iterable(configurations(self.model, (asked,), start, number))
+        return Question(start, asked, next(there, None), out_of_reach)
 
     def attempt(self, number: int, backend: str) -> Attempt:
         """Solve the problem of that number."""
@@ -114,7 +115,7 @@ class FreeReach:
 
     def _passed(self, answer, asked: Question) -> bool:
         """Limits between the stages as at them, but for 2 %, and joints within 0.02 rad of theirs; the goal met."""
-        question = Asked(self.cloud, Scene(), asked.start, (asked.goal,), (), NOTHING)
-        checked = check(motion_of(answer), question, self.limits)
+        question = Asked(self.cloud, self.limits, Scene(), asked.start, (asked.goal,), (), NOTHING)
+        checked = check(motion_of(answer), question)
         shares = (checked.velocity, checked.acceleration, checked.torque)
         return max(shares) < 1.02 and checked.position < 0.02 and checked.where_wanted

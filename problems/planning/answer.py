@@ -60,6 +60,11 @@ class Plan:
         return self.found
 
     @property
+    def legs(self) -> int:
+        """Of the motion: one more than via points; 0 where there is none."""
+        return 0 if self.motion is None else self.motion.legs
+
+    @property
     def duration(self) -> float:
         """s; infinite where there is no motion."""
         return np.inf if self.motion is None else self.motion.duration

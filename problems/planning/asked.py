@@ -12,7 +12,8 @@ import numpy as np
 from ...dynamics import Cloud, Scene
 from .goals import FilledToolGoal
 from .inverse_kinematics import configurations
-from .payload import FilledPayload
+from .limits import FilledJointLimits
+from .payload import FilledPayload, torques
 from .statement import Form
 
 INSIDE = 0.9  # of the tolerances of what is kept, for a start
@@ -28,6 +29,7 @@ class Asked:
     """goals: of the legs, configurations (nq,) and places of tools; kept: all along."""
 
     cloud: Cloud
+    limits: FilledJointLimits
     scene: Scene
     start: np.ndarray
     goals: tuple[np.ndarray | FilledToolGoal, ...]
@@ -56,7 +58,7 @@ class Asked:
         return misses[worst], self.named(worst)
 
     def trouble(self, what: str, q: np.ndarray) -> Trouble | None:
-        """Why a configuration can be no end of a leg."""
+        """Why a configuration can be no end of a leg; start and goal are places of rest."""
         model = self.cloud.model
         beyond = np.maximum(model.q_lower - q, q - model.q_upper)
         if beyond.max() > 0:
@@ -68,7 +70,16 @@ class Asked:
         for each in self.kept:
             if each.used(model, q)[0] > 1 + SLACK:
                 return f"{what} off what is kept", f"link '{each.kind.link}' is {each.said(model, q)}"
-        return None
+        return self._too_heavy(what, q) if what in ("start", "goal") else None
+
+    def _too_heavy(self, what: str, q: np.ndarray) -> Trouble | None:
+        model, rest = self.cloud.model, np.zeros((1, self.cloud.model.nv))
+        tau = abs(torques(model, self.load, q[None], rest, rest)[0])
+        worst = int((tau / self.limits.torque).argmax())
+        if tau[worst] <= self.limits.torque[worst]:
+            return None
+        needs = f"{tau[worst]:.3g} to stay there, its limit is {self.limits.torque[worst]:.3g}"
+        return f"{what} too heavy to hold", f"joint '{model.velocity_names[worst]}' needs {needs}"
 
     def chains(self, seed: int, threads: int | None) -> tuple[list[np.ndarray], Trouble]:
         """Configurations (legs + 1, nq) from the start through all goals, the shortest ways first, and what to say if
@@ -93,18 +104,19 @@ class Asked:
         """The free configurations that meet a goal, or why there is none."""
         model, what = self.cloud.model, self.named(number)
         inside = [each.narrower(INSIDE) for each in self.kept]
-        reached = configurations(model, (goal, *inside), near, seed, threads)
-        reached = reached or (configurations(model, (goal, *self.kept), near, seed, threads) if self.kept else [])
-        if not reached:
-            beside = " with all that is kept" if self.kept else ""
-            reason = f"no configuration within the joints' limits brings '{goal.kind.link}' there{beside}"
-            return [], (f"{what} out of reach", reason)
-        troubles = [self.trouble(what, q) for q in reached]
-        free = [q for q, trouble in zip(reached, troubles) if trouble is None]
-        if free:
-            return free, None
-        assert troubles[0] is not None
-        return [], (troubles[0][0], f"in all of {len(reached)} configurations; in the first {troubles[0][1]}")
+        troubles: list[Trouble] = []
+        for tried in configurations(model, (goal, *inside), near, seed, threads):
+            found = [(q, self.trouble(what, q)) for q in tried]
+            free = [q for q, trouble in found if trouble is None]
+            if free:
+                return free, None
+            troubles += [trouble for _, trouble in found if trouble is not None]
+        if troubles:
+            first, count = troubles[0], len(troubles)
+            return [], (first[0], f"in all of {count} configurations that were found; in the first {first[1]}")
+        beside = " with all that is kept" if self.kept else ""
+        reason = f"no configuration within the joints' limits brings '{goal.kind.link}' there{beside}"
+        return [], (f"{what} out of reach", reason)
 
 
 def shortest(layers: Sequence[Sequence[np.ndarray]]) -> list[np.ndarray]:

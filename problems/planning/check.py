@@ -10,7 +10,6 @@ import numpy as np
 
 from ...dynamics.shapes.clearance import Pair
 from .asked import SLACK, Asked
-from .limits import FilledJointLimits
 from .payload import torques
 from .trajectory import ArmMotion
 
@@ -55,7 +54,8 @@ class MotionCheck:
 
     def __str__(self) -> str:
         if self.passed:
-            return f"passed: {self.clearance * 1e3:.1f} mm clear of everything, torque {self.torque:.0%} of its limit"
+            clear = "nothing to hit" if self.pair is None else f"{self.clearance * 1e3:.1f} mm clear of everything"
+            return f"passed: {clear}, torque {self.torque:.0%} of its limit"
         if self.clearance < 0:
             return f"{self.pair} are {-self.clearance * 1e3:.1f} mm into each other at {self.time:.2f} s"
         if self.missed > MISS:
@@ -69,9 +69,9 @@ class MotionCheck:
         return f"the {name} is {worst[name]:.1%} of its limit"
 
 
-def check(motion: ArmMotion, asked: Asked, limits: FilledJointLimits) -> MotionCheck:
+def check(motion: ArmMotion, asked: Asked) -> MotionCheck:
     """Everything that is asked of a motion."""
-    cloud = asked.cloud
+    cloud, limits = asked.cloud, asked.limits
     model = cloud.model
     times, q, v, a = motion.sample(DENSITY)
     nearest = cloud.nearest(q, asked.scene)

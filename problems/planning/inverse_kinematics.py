@@ -6,7 +6,7 @@ The cost is the way from a configuration that is preferred, such as the start of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,23 +18,21 @@ from ...ocp.solve.solver import Solver
 from .goals import FilledToolGoal, GoalKind
 
 APART = 1e-3  # rad: nearer configurations are the same solution
-TRIES = 12, 100  # starts, and where these find nothing
+TRIES = 12, 100  # starts, and where these will not do
 SETTINGS = Settings(tolerance=1e-8, iterations=60)
 
 
 def configurations(
     model: Model, goals: Sequence[FilledToolGoal], near: np.ndarray, seed: int, threads: int | None = None
-) -> list[np.ndarray]:
-    """Different configurations (nq,) within the joints' limits that meet all goals, found from `near` and from random
-    starts: some, and where these lead to nothing many more.
+) -> Iterator[list[np.ndarray]]:
+    """Different configurations (nq,) within the joints' limits that meet all goals: some that are near to `near`, found
+    from there and from random starts; then, for whom none of these will do, those near to many random ones.
     """
     rng = np.random.default_rng(seed)
     starts = np.array([near, *(model.random_configuration(rng) for _ in range(TRIES[0] - 1))])
-    found = _apart(_solved(model, goals, starts, np.tile(near, (len(starts), 1)), threads))
-    if found:
-        return found
+    yield _apart(_solved(model, goals, starts, np.tile(near, (len(starts), 1)), threads))
     starts = np.array([model.random_configuration(rng) for _ in range(TRIES[1])])
-    return _apart(_solved(model, goals, starts, starts, threads))
+    yield _apart(_solved(model, goals, starts, starts, threads))
 
 
 def _apart(answers: Solutions) -> list[np.ndarray]:

@@ -42,7 +42,9 @@ class JointLimits:
                     f"JointLimits: {part.name} is {value!r}, expected a number or ({model.nv},) of them"
                 ) from None
             if not (array > 0).all():
-                raise ProblemError(f"JointLimits: {part.name} is {value!r}, expected positive numbers")
+                joint = model.velocity_names[int(np.argmin(array > 0))]
+                whose = f"is {value!r}" if value is not None else f"of '{joint}' is {array.min():g} in the robot's file"
+                raise ProblemError(f"JointLimits: {part.name} {whose}, expected positive numbers")
             filled[part.name] = array.copy()
         return FilledJointLimits(**filled)
 

@@ -49,7 +49,7 @@ def plan(
     margin: float = 0.01,
     steps: int = 40,
     seeds: int = 6,
-    path: ArrayLike | None = None,
+    path: ArrayLike | Plan | None = None,
     seed: int = 0,
     via: Sequence[ArrayLike | ToolGoal] = (),
     keep: ToolGoal | Sequence[ToolGoal] = (),
@@ -61,8 +61,9 @@ def plan(
     goal: a configuration (nq,), or a ToolGoal, whose configuration is chosen with the motion. via: goals to be passed
     on the way, without a stop, each at the end of a leg of its own duration; steps: of a leg. keep: ToolGoals with
     tolerances that hold all along, such as a tool upright or on a line. payload: what a link carries. margin: m, that
-    the stages stay away from everything. seeds: paths to try; path: (points, nq), one to try first, such as that of
-    another planner or of a previous plan. threads: all processors if not said; the answer is the same for any number.
+    the stages stay away from everything. seeds: searches for a path, where none is straight and free; path: one to try
+    first, (points, nq), such as that of another planner, or a plan that was found before. threads: all processors if
+    not said; the answer is the same for any number.
 
     The first call for a robot, limits, kinds of goals and a body that carries builds machine code; another scene,
     start, place or payload does not.
@@ -96,7 +97,9 @@ class _Unhashed:
 
 @lru_cache(maxsize=32)
 def _planner(robot: Model, key: bytes, limits: _Unhashed, margin: float, steps: int) -> Planner:
-    return Planner(Cloud(robot), limits.limits, margin, steps)
+    cloud = Cloud(robot)
+    cloud.clearance(Scene())  # makes what all plans need
+    return Planner(cloud, limits.limits, margin, steps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +118,7 @@ class Planner:
         goal: ArrayLike | ToolGoal,
         scene: Scene,
         seeds: int = 6,
-        path: ArrayLike | None = None,
+        path: ArrayLike | Plan | None = None,
         seed: int = 0,
         via: Sequence[ArrayLike | ToolGoal] = (),
         keep: ToolGoal | Sequence[ToolGoal] = (),
@@ -127,7 +130,7 @@ class Planner:
         seeds, seed = whole("plan: seeds", seeds, 0, 100_000), whole("plan: seed", seed, 0, 2**31)
         threads = whole("plan: threads", cpu_count() or 1 if threads is None else threads, 1, 1024)
         asked = self._asked(start, goal, scene, via, keep, payload)
-        points = None if path is None else self._path(path, asked)
+        given = None if path is None else self._paths(path, asked)
 
         def answer(status: str, reason: str, attempts: Sequence[Attempt] = (), best: Found | None = None) -> Plan:
             plan = Plan(
@@ -144,7 +147,7 @@ class Planner:
         since = perf_counter()
         self.stated(asked)
         begin += perf_counter() - since
-        for group in _groups(seeds_of(asked, chains, seeds, self.margin, points)):
+        for group in _groups(seeds_of(asked, chains, seeds, self.margin, given)):
             tried = self._tried(asked, group, seed, threads)
             attempts += [attempt for attempt, _ in tried]
             passed = [found for _, found in tried if found is not None and found.check.passed]
@@ -164,7 +167,7 @@ class Planner:
             for number in range(TOGETHER):
                 made.solver(number)
             still = through(np.tile(asked.start, (2, 1)), 1.0)
-            check(joined([still] * form.legs), asked, self.limits)
+            check(joined([still] * form.legs), asked)
             brought(self.cloud.model, asked.kept, asked.start[None]) if asked.kept else None
             self.built[form] = made
         return self.built[form]
@@ -188,6 +191,7 @@ class Planner:
         limited = np.isfinite(self.limits.torque).any()
         return Asked(
             self.cloud,
+            self.limits,
             scene,
             self._configuration("start", start),
             (*goals, self._goal("goal", goal)),
@@ -205,14 +209,19 @@ class Planner:
             raise ProblemError(f"plan: {what} is {said(q)}, expected {nq} finite numbers")
         return array
 
-    def _path(self, path: ArrayLike, asked: Asked) -> np.ndarray:
-        nq = self.cloud.model.nq
+    def _paths(self, path: ArrayLike | Plan, asked: Asked) -> list[np.ndarray]:
+        """The given path, cut into legs where it is that of a plan."""
+        nq, count = self.cloud.model.nq, len(asked.goals)
+        if isinstance(path, Plan):
+            if path.motion is None or path.motion.legs != count or path.motion.q.shape[1] != nq:
+                raise ProblemError(f"plan: path is a plan of {path.legs} legs, expected one found for {count} legs")
+            return [path.motion.leg(k).q for k in range(count)]
         points = numbers("plan: path", path, f"points ({nq},) in rows")
         if points.ndim != 2 or points.shape[1] != nq:
             raise ProblemError(f"plan: path has shape {points.shape}, expected (points, {nq})")
-        if len(asked.goals) > 1:
-            raise ProblemError("plan: path is given beside via, expected one of the two")
-        return points
+        if count > 1:
+            raise ProblemError("plan: path is given beside via, expected one of the two, or the plan of another motion")
+        return [points]
 
     # --- what is tried
 
@@ -225,11 +234,11 @@ class Planner:
 
         def one(number: int) -> tuple[Attempt, Found | None]:
             since = perf_counter()
-            name, paths = seeds[number].paths(asked, seed)
-            if not paths:
-                return Attempt(name, "no path", perf_counter() - since), None
-            found = refinement.found(seeds[number].chain, paths, stated.solver(number), inner)
-            return Attempt(name, found.outcome, perf_counter() - since, found.iterations), found
+            ready = seeds[number].searched(asked, self.margin, seed)
+            if not ready.paths:
+                return Attempt("a search", ready.name, perf_counter() - since), None
+            found = refinement.found(ready.chain, ready.paths, stated.solver(number), inner)
+            return Attempt(ready.name, found.outcome, perf_counter() - since, found.iterations), found
 
         numbers = range(len(seeds))
         if threads == 1 or len(seeds) == 1:

@@ -155,13 +155,13 @@ class Refinement:
 
     def _checked(self, motion: ArmMotion) -> tuple[ArmMotion, MotionCheck]:
         """A motion, slower if that is all it lacks, and its check."""
-        checked = check(motion, self.asked, self.stated.limits)
+        checked = check(motion, self.asked)
         lacks_time = checked.clearance >= 0 and checked.position <= SLACK and checked.where_wanted
         factor = self._slowing(motion, checked) if lacks_time and not checked.within_limits else 1.0
         if not 1.0 < factor <= SLOWEST:
             return motion, checked
         slower = motion.slower(factor)
-        return slower, check(slower, self.asked, self.stated.limits)
+        return slower, check(slower, self.asked)
 
     def _slowing(self, motion: ArmMotion, checked: MotionCheck) -> float:
         """How much slower a motion must be to keep its limits. Slower by s, what a torque has beyond gravity's falls

@@ -17,46 +17,50 @@ SHARE = 0.9  # of the ends' own clearance is kept on the way
 
 @dataclass(frozen=True, eq=False)
 class Seed:
-    """A chain of configurations (legs + 1, nq) and a path (points, nq) for each of its legs, or the number of a search
-    for them.
+    """A chain of configurations (legs + 1, nq), and paths (points, nq) from one to the next, called so; without paths,
+    the number of a search for them.
     """
 
     chain: np.ndarray
-    margin: float
-    number: int
-    given: tuple[str, list[np.ndarray]] | None = None
+    number: int = 0
+    name: str = ""
+    paths: tuple[np.ndarray, ...] = ()
 
-    def paths(self, asked: Asked, seed: int) -> tuple[str, list[np.ndarray]]:
-        """What the paths are called, and they; none where the search found none. The first search makes do with the
-        straight way.
-        """
-        if self.given is not None:
-            return self.given
-        margin, ends = self.margin * (1 + self.number % 2), list(pairwise(self.chain))
-        found = [find_path(asked.cloud, asked.scene, *leg, margin, SEARCH, seed + self.number) for leg in ends]
-        tries = sum(taken for _, taken in found)
-        if all(len(way) for way, _ in found):
-            return f"a path after {tries} tries", [way for way, _ in found]
-        if self.number == 0:
-            return "straight, for no path was found", [
-                way if len(way) else np.array(leg) for (way, _), leg in zip(found, ends)
-            ]
-        return f"a path, none found after {tries} tries", []
+    def searched(self, asked: Asked, margin: float, seed: int) -> Seed:
+        """This seed with paths; none where the search found none."""
+        if self.paths:
+            return self
+        keeps = (1 + self.number % 2) * _margin(asked, self.chain, margin)
+        ends = pairwise(self.chain)
+        found = [find_path(asked.cloud, asked.scene, *leg, keeps, SEARCH, seed + self.number) for leg in ends]
+        tries, there = sum(taken for _, taken in found), all(len(path) for path, _ in found)
+        name = f"a path after {tries} tries" if there else f"no path after {tries} tries"
+        return Seed(self.chain, self.number, name, tuple(path for path, _ in found) if there else ())
 
 
 def seeds_of(
-    asked: Asked, chains: Sequence[np.ndarray], count: int, margin: float, path: np.ndarray | None
+    asked: Asked, chains: Sequence[np.ndarray], count: int, margin: float, given: Sequence[np.ndarray] | None
 ) -> Iterator[Seed]:
-    """Of every chain the given path, and the straight way where it is free, or else `count` searches."""
-    for chain in chains:
-        keeps = float(min(margin, SHARE * asked.cloud.nearest(chain, asked.scene).distance.min()))
-        if path is not None:
-            yield Seed(chain, keeps, 0, ("the given path", [np.vstack([chain[0], path[1:-1], chain[1]])]))
-        if not count:
-            continue
-        ends = pairwise(chain)
-        straight = [find_path(asked.cloud, asked.scene, *leg, keeps, 0)[0] for leg in ends]
-        if all(len(way) for way in straight):
-            yield Seed(chain, keeps, 0, ("straight", straight))  # searches would find it again
+    """The given paths; of every chain the straight way, where it is free, or else `count` searches, in turns; and the
+    straight ways that are not.
+    """
+    if given is not None:
+        for chain in chains:
+            paths = tuple(np.vstack([*ends[:1], path[1:-1], *ends[1:]]) for ends, path in zip(pairwise(chain), given))
+            yield Seed(chain, 0, "the given path", paths)
+    blocked = []
+    for chain in chains if count else ():
+        ends, keeps = list(pairwise(chain)), _margin(asked, chain, margin)
+        if all(len(find_path(asked.cloud, asked.scene, *leg, keeps, 0)[0]) for leg in ends):
+            yield Seed(chain, 0, "straight", tuple(np.array(leg) for leg in ends))
         else:
-            yield from (Seed(chain, keeps, number) for number in range(count))
+            blocked.append(chain)
+    for number in range(count):
+        yield from (Seed(chain, number) for chain in blocked)
+    for chain in blocked:
+        yield Seed(chain, 0, "straight, through obstacles", tuple(np.array(leg) for leg in pairwise(chain)))
+
+
+def _margin(asked: Asked, chain: np.ndarray, margin: float) -> float:
+    """What a path keeps from everything, m: less than the margin where its ends have less."""
+    return float(min(margin, SHARE * asked.cloud.nearest(chain, asked.scene).distance.min()))

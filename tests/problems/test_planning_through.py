@@ -12,6 +12,8 @@ from trisweep.native.compiler import compiler
 from trisweep.problems.mechanisms.capsule_arm import capsule_arm
 from trisweep.problems.planning import planner
 from trisweep.problems.planning.asked import shortest
+from trisweep.problems.planning.goals import filled
+from trisweep.problems.planning.inverse_kinematics import configurations
 from trisweep.problems.robot import robot_file
 
 LIMITS = ts.JointLimits(acceleration=8.0)
@@ -196,6 +198,44 @@ def test_the_answer_does_not_depend_on_the_number_of_threads(arm, monkeypatch):
         assert [each.outcome for each in other.attempts] == [each.outcome for each in first.attempts]
         for part in ("lengths", "q", "v", "a"):
             assert np.array_equal(getattr(other.motion, part), getattr(first.motion, part))
+
+
+def test_a_load_that_cannot_be_held_is_said(arm):
+    load = ts.Payload("tool", 30.0, (0.0, 0.0, 0.1))
+    plan = ts.plan(arm, START, GOAL, limits=LIMITS, payload=load)
+    needs = abs(arm.with_payload("tool", 30.0, load.centre).inverse_dynamics(START, np.zeros(6), np.zeros(6)))
+    worst = int(needs.argmax())
+    assert plan.status == "start too heavy to hold" and not plan.attempts
+    assert f"joint 'link {worst + 1}_joint' needs {needs[worst]:.3g} to stay there, its limit is 60" in plan.reason
+
+
+def test_a_goal_whose_nearest_configuration_is_taken_is_met_by_another(arm):
+    """A ball where the elbow would be: the tool can be there all the same."""
+    goal = ts.ToolGoal("tool", arm.link_pose(GOAL, "tool")[1])
+    near = next(configurations(arm, (filled(arm, goal),), START, 0))
+    scene = ts.Scene()
+    for k, q in enumerate(near):
+        scene.sphere(f"ball {k}", 0.05, arm.link_pose(q, "link 4")[1])
+    plan = ts.plan(arm, START, goal, scene, LIMITS)
+    assert all(clearance_by_coal(arm, [q], scene) < 0 for q in near)
+    assert plan.found, plan
+    assert clearance_by_coal(arm, plan.motion.sample(10)[1], scene) > 0
+    np.testing.assert_allclose(arm.link_pose(plan.motion.q[-1], "tool")[1], goal.position, atol=1e-4)
+
+
+def test_a_plan_is_where_the_next_one_begins(arm):
+    before = ts.plan(arm, START, GOAL, table(), LIMITS, via=[VIA])
+    moved = table().move("post", (0.45, 0.03, 0.4))
+    after = ts.plan(arm, START, GOAL, moved, LIMITS, via=[VIA], path=before)
+    assert after.found and [each.seed for each in after.attempts] == ["the given path"]
+    with pytest.raises(ts.ProblemError, match="path is a plan of 2 legs, expected one found for 1 legs"):
+        ts.plan(arm, START, GOAL, moved, LIMITS, path=before)
+
+
+def test_a_file_without_rates_is_said():
+    arm = ts.robot("double_pendulum")
+    with pytest.raises(ts.ProblemError, match=r"velocity of '.*' is 0 in the robot's file, expected positive numbers"):
+        ts.plan(arm, arm.neutral(), arm.neutral())
 
 
 def test_the_shortest_chain_is_that_of_all_chains():

@@ -37,9 +37,9 @@ class Plan:
     """A motion from start to goal, if one was found: a plan without one is false.
 
     status: "found", "not found", or what is wrong with an end: "start in collision", "outside limits", "off what is
-    kept" or "too heavy to hold", the same of "goal" and "via point 1", and these "out of reach"; reason: a sentence. motion: what a robot
-    follows; solution: the solver's answer that it came from; check: an independent look at it. seconds: from the
-    question to the checked answer, without what was built on the way.
+    kept" or "too heavy to hold", the same of "goal" and "via point 1", and these "out of reach"; reason: a sentence.
+    motion: what a robot follows; solution: the solver's answer that it came from; check: an independent look at it.
+    seconds: from the question to the checked answer, without what was built on the way.
     """
 
     status: str

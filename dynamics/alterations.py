@@ -15,7 +15,9 @@ from ..errors import ModelError
 from .algebra.arrays import Given, column, finite, is_symbolic
 from .algebra.spatial import Inertia, Transform, moments_text, placement
 from .constraints.constraint import Constraint
+from .free.passive import checked
 from .free.tree_motion import transforms
+from .joints.joints import Continuous, Revolute
 
 if TYPE_CHECKING:
     from .kinematic_tree import Frame
@@ -86,6 +88,17 @@ def lock(model: Model, joints: Mapping[str, ArrayLike]) -> Model:
     passive = [each.locked(values) for each in model.passive]
     merged = _merged(model, kept, transforms(model, q))
     return replace(merged, passive=tuple(each for each in passive if each is not None))
+
+
+def unwound(model: Model) -> Model:
+    """The robot with joints without end as revolute ones without limits."""
+    joints = tuple(Revolute(each.name, each.axis) if isinstance(each, Continuous) else each for each in model.joints)
+    parts = list(zip(joints, model.joints, model.q_slices))
+    lower = np.concatenate([model.q_lower[part] if new is old else [-np.inf] for new, old, part in parts])
+    upper = np.concatenate([model.q_upper[part] if new is old else [np.inf] for new, old, part in parts])
+    made = replace(model, joints=joints, q_lower=lower, q_upper=upper)
+    checked(made, made.passive)
+    return made
 
 
 def _merged(model: Model, kept: list[int], X: list[Transform]) -> Model:

@@ -76,6 +76,12 @@ class Model(KinematicTree):
         """
         return alterations.lock(self, joints)
 
+    def unwound(self) -> Model:
+        """This robot with its joints without end counted in rad, turn after turn: one coordinate each in place of (cos,
+        sin), without limits. Planning of arms takes these.
+        """
+        return alterations.unwound(self)
+
     # --- the configuration manifold
 
     def neutral(self) -> np.ndarray:

@@ -77,7 +77,8 @@ def planner(robot: Model, limits: JointLimits, margin: float, steps: int) -> Pla
     instance("plan: robot", robot, Model), instance("plan: limits", limits, JointLimits)
     margin, steps = length("plan: margin", margin), whole("plan: steps", steps, 2, 100_000)
     if robot.nq != robot.nv:
-        raise ProblemError(f"plan: '{robot.name}' has joints without end or a floating base, expected limited joints")
+        expected = "expected joints of one coordinate; robot.unwound() makes such of joints without end"
+        raise ProblemError(f"plan: '{robot.name}' has {robot.nq} coordinates for {robot.nv} velocities, {expected}")
     filled = limits.of(robot)
     return _planner(robot, filled.key, _Unhashed(filled), margin, steps)
 

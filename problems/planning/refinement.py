@@ -12,11 +12,11 @@ import numpy as np
 
 from ...ocp import Settings, Solution
 from ...ocp.solve.solver import Solver
-from .asked import SLACK, Asked
-from .check import DENSITY, MotionCheck, check
+from .asked import Asked
+from .check import DENSITY, MotionCheck
 from .goals import FilledToolGoal
 from .inverse_kinematics import brought
-from .payload import torques
+from .slowing import slowed
 from .statement import MotionProblem
 from .trajectory import ArmMotion, along, joined, through
 
@@ -25,7 +25,6 @@ SHARE = 0.9  # of the ends' own clearance is asked for there,
 OPENING = 0.003  # and so much more at each stage away from them, m
 ENOUGH = 0.98  # a round that does not shorten the motion to this is the last one
 MORE_ROOM = 1.5  # times what a joint passes its limit by between two stages, they stay inside it the next time
-SLOWEST = 1.5  # a motion may be slowed by this much to meet its limits between the stages
 SQUEEZE = 0.05  # of the tolerance of what is kept is left for what happens between the stages,
 SQUEEZE_OPENING = 0.01  # and so much more at each stage away from ends that need more of it
 SETTINGS = Settings(tolerance=1e-4, iterations=150, initial_barrier=1e-2)
@@ -66,8 +65,7 @@ class Refinement:
             values = self._values({**near, "room": room, "squeeze": squeeze[:, None]})
             solution = solver.solve(guess=self._guess(guess), warm_start=warm, settings=settings, **values)
             iterations += solution.statistics.iterations
-            motion = motion_of(solution)
-            motion, checked = self._checked(motion)
+            motion, checked = slowed(motion_of(solution), self.asked)
             if checked.passed:
                 better = best is None or motion.duration < ENOUGH * best.motion.duration
                 if best is None or motion.duration < best.motion.duration:
@@ -152,35 +150,6 @@ class Refinement:
         if asked.load.body >= 0:
             values["payload"] = asked.load.moments
         return values
-
-    def _checked(self, motion: ArmMotion) -> tuple[ArmMotion, MotionCheck]:
-        """A motion, slower if that is all it lacks, and its check."""
-        checked = check(motion, self.asked)
-        lacks_time = checked.clearance >= 0 and checked.position <= SLACK and checked.where_wanted
-        factor = self._slowing(motion, checked) if lacks_time and not checked.within_limits else 1.0
-        if not 1.0 < factor <= SLOWEST:
-            return motion, checked
-        slower = motion.slower(factor)
-        return slower, check(slower, self.asked)
-
-    def _slowing(self, motion: ArmMotion, checked: MotionCheck) -> float:
-        """How much slower a motion must be to keep its limits. Slower by s, what a torque has beyond gravity's falls
-        by s^2.
-        """
-        model, limits, load = self.asked.cloud.model, self.stated.limits, self.asked.load
-        _, q, v, a = motion.sample(DENSITY)
-        held = torques(model, load, q, 0 * v, 0 * a)
-        moving = torques(model, load, q, v, a) - held
-        room = np.where(moving > 0, limits.torque - held, limits.torque + held)
-        if (room <= 0).any():
-            return np.inf
-        shares = (
-            checked.velocity,
-            checked.acceleration**0.5,
-            checked.jerk ** (1 / 3),
-            (abs(moving) / room).max() ** 0.5,
-        )
-        return float(1.001 * max(1.0, *shares))
 
 
 def beside(instants: np.ndarray) -> np.ndarray:

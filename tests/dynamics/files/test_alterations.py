@@ -125,3 +125,24 @@ def test_joints_that_are_held_are_gone_as_from_pinocchios_reduced_model():
 def test_what_is_refused(call, message):
     with pytest.raises(ModelError, match=message):
         call(ours("iiwa14"))
+
+
+def test_a_robot_with_its_turns_counted_moves_as_it_did():
+    """Kinova's arm has three joints without end: in rad they give the same poses and torques as in (cos, sin)."""
+    arm = ours("kinova")
+    counted, rng = arm.unwound(), np.random.default_rng(4)
+    assert (arm.nq, counted.nq, counted.nv) == (9, 6, 6)
+    free = ~np.isfinite(counted.q_upper)
+    assert (
+        free.sum() == 3
+        and (counted.q_lower[~free] == arm.q_lower[np.isfinite(arm.q_lower) & (arm.q_lower != -1)]).all()
+    )
+    for _ in range(10):
+        v, a, q = (rng.normal(size=6) for _ in range(3))
+        as_it_was = arm.integrate(arm.neutral(), q)
+        for link in ("j2s6s200_link_3", "j2s6s200_link_6"):
+            for ours_now, before in zip(counted.link_pose(q, link), arm.link_pose(as_it_was, link)):
+                assert relative(ours_now, before) < 1e-12
+        assert relative(counted.inverse_dynamics(q, v, a), arm.inverse_dynamics(as_it_was, v, a)) < 1e-12
+    iiwa = ours("iiwa14")
+    assert iiwa.unwound().joints == iiwa.joints

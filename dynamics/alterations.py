@@ -57,6 +57,8 @@ def payload(model: Model, link: str, mass: Given, centre: Given, inertia: Given 
 
 
 def _check(what: str, matter: Inertia, I: np.ndarray) -> None:
+    if not np.isfinite(matter.about_com).all():
+        raise ModelError(f"{what}: its moments of inertia are beyond all floats, expected numbers of a sensible size")
     if matter.m < 0:
         raise ModelError(f"{what}: mass is {matter.m:g}, expected a mass >= 0")
     if (abs(I - I.T) > 1e-6 * abs(I).max(initial=0.0)).any():

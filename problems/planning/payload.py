@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Model
+from ...dynamics.algebra.arrays import is_symbolic
 from ...dynamics.algebra.spatial import Inertia
 from ...dynamics.alterations import loaded, payload
 from ...errors import ProblemError, said
@@ -32,6 +33,8 @@ class Payload:
     def on(self, model: Model) -> FilledPayload:
         """As matter of the body that carries it."""
         body, matter = payload(model, self.link, self.mass, self.centre, self.inertia)
+        if is_symbolic(matter.m, matter.h, matter.J):
+            raise ProblemError(f"plan: payload of '{self.link}' has symbols in it, expected numbers")
         J = [matter.J[i, j] for i, j in UPPER]
         return FilledPayload(body, np.array([matter.m, *np.ravel(matter.h), *J], dtype=float))
 

@@ -185,7 +185,7 @@ class Planner:
         payload: Payload | None,
     ) -> Asked:
         instance("plan: scene", scene, Scene)
-        if isinstance(via, ToolGoal) or not isinstance(via, (Sequence, np.ndarray)) or isinstance(via, str):
+        if not isinstance(via, (list, tuple)) and not (isinstance(via, np.ndarray) and via.ndim == 2):
             raise ProblemError(f"plan: via is {said(via)}, expected a list of configurations and ToolGoals")
         goals = [self._goal(f"via point {k + 1}", each) for k, each in enumerate(via)]
         load = carried(self.cloud.model, payload)

@@ -99,6 +99,41 @@ def test_what_a_planner_is_asked_for(arm, monkeypatch):
     fuzz(1200, 22, attempt)
 
 
+def test_via_points_loads_and_what_is_kept(arm, monkeypatch):
+    def nothing_is_built(*_):
+        raise Accepted("all of it makes sense to the planner")
+
+    monkeypatch.setattr(planner, "motion_problem", nothing_is_built)
+    upright = ((1, 0, 0), (0, 1, 0))
+
+    def attempt(rng):
+        goal = ts.ToolGoal(
+            pick(rng, "lower", share=0.1),
+            pick(rng, None, (0.0, 0.5, 0.0), share=0.2),
+            tolerance=pick(rng, 1.0, share=0.2),
+            angle=pick(rng, 3.0, share=0.2),
+            pointing=pick(rng, None, upright, (pick(rng), (0, 1, 0)), share=0.2),
+            along=pick(rng, None, None, (0, 1, 0), share=0.2),
+        )
+        load = ts.Payload(
+            pick(rng, "lower", share=0.1),
+            pick(rng, 0.5, share=0.2),
+            pick(rng, (0, 0, 0.1), share=0.2),
+            pick(rng, None, np.eye(3), share=0.2),
+        )
+        words = {
+            "via": pick(rng, (), [np.ones(2)], [pick(rng, np.ones(2))], share=0.1),
+            "keep": pick(rng, (), goal, [goal], share=0.1),
+            "payload": pick(rng, None, load, share=0.1),
+            "threads": pick(rng, None, 1, share=0.1),
+            "path": pick(rng, None, None, [np.zeros(2), np.ones(2)], share=0.1),
+        }
+        plan = ts.plan(arm, np.zeros(2), np.ones(2), None, None, 0.01, 10, 1, **words)
+        assert plan.status != "found" and plan.reason  # something of it cannot be
+
+    fuzz(800, 24, attempt)
+
+
 def test_plans(arm):
     start, goal = np.array([-1.0, 0.5]), np.array([1.0, -0.5])
     post = ts.Scene().sphere("post", 0.1, (0.8, 0.0, 0.0))

@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -131,7 +132,8 @@ def test_ends_off_what_is_kept_and_via_points_that_cannot_be_are_said(arm):
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ({"via": VIA}, "via point 1 is .* expected 6 finite numbers"),
+        ({"via": VIA}, "via is .* expected a list"),
+        ({"via": [VIA[:5]]}, "via point 1 is .* expected 6 finite numbers"),
         ({"via": ts.ToolGoal("tool", (0, 0, 1))}, "via is .* expected a list"),
         ({"keep": "upright"}, "keep is 'upright', expected ToolGoals"),
         ({"keep": ts.ToolGoal("tool", (0, 0, 1))}, "tolerance 0, expected some"),
@@ -141,6 +143,7 @@ def test_ends_off_what_is_kept_and_via_points_that_cannot_be_are_said(arm):
         ({"via": [VIA], "path": [START, GOAL]}, "path is given beside via"),
         ({"payload": 3.0}, "payload is 3.0, expected a Payload"),
         ({"payload": ts.Payload("tool", -1.0)}, "mass is -1, expected a mass >= 0"),
+        ({"payload": ts.Payload("tool", ca.SX.sym("m"))}, "has symbols in it, expected numbers"),
         ({"payload": ts.Payload("nose", 1.0)}, "no link 'nose'"),
         ({"payload": ts.Payload("tool", 1.0, inertia=-np.eye(3))}, "principal moments"),
         ({"threads": 0}, "threads is 0, expected a whole number from 1"),

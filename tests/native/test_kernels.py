@@ -78,6 +78,27 @@ def test_cholesky_reports_the_column_that_fails(kernels, rng, size):
             assert failed == bad
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_cholesky_of_a_difference(kernels, rng, size):
+    for depth in (0, 1, 7, 24):
+        factor, Z = rng.normal(size=(size, size)), rng.normal(size=(size, depth))
+        P = factor @ factor.T + size * np.eye(size)
+        failed, L = kernels.cholesky_after(P + Z @ Z.T, Z)
+        assert failed == -1
+        close(np.tril(L), np.linalg.cholesky(P))
+        for block in range(0, size, 4):  # whoever multiplies by L relies on these zeros
+            assert not np.triu(L[block : block + 4, block : block + 4], 1).any()
+        bad = size // 2
+        P[bad, bad] = -1.0
+        assert kernels.cholesky_after(P + Z @ Z.T, Z)[0] == bad
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_triangle_times_its_transpose_times_a_vector(kernels, rng, size):
+    L, x, y = np.tril(rng.normal(size=(size, size))), rng.normal(size=(size, 1)), rng.normal(size=(size, 1))
+    close(kernels.square_multiply_add(L, x, y), y + L @ (L.T @ x))
+
+
 def test_shapes_that_do_not_fit_are_refused(kernels):
     with pytest.raises(ValueError, match="A B does not fit"):
         kernels.product_nn(np.zeros((2, 3)), np.zeros((2, 3)))

@@ -235,6 +235,10 @@ def test_many_states_whatever_the_sign_of_their_cost_to_go(eigenvalue, terminal_
     assert kkt_residual(problem, solution) <= 1e-12
     for name in ("x", "u", "costates"):
         assert relative_error(getattr(solution, name), getattr(expected, name)) < 1e-9
+    for x, costate, to_go in zip(expected.x, expected.costates, solution.cost_to_go):
+        if len(to_go.Gx) == 0:
+            np.testing.assert_allclose(to_go.P @ x + to_go.p, costate, atol=1e-9 * np.abs(costate).max())
+        np.testing.assert_allclose(to_go.P, to_go.P.T, atol=1e-13 * np.abs(to_go.P).max())
 
 
 def test_a_terminal_constraint_on_an_underactuated_chain_reaches_back_across_stages():

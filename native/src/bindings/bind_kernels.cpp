@@ -66,6 +66,22 @@ void bind_kernels(nb::module_& m) {
         transposed_multiply_add(a.ld, a.columns, a.data, a.ld, b.data, c.data);
         return c.array();
     });
+    m.def("square_multiply_add", [](Matrix L, Matrix x, Matrix y) {
+        Padded a(L), b(x), c(y);
+        expect(a.rows == a.columns && b.rows == a.rows && c.rows == a.rows && b.columns == 1 && c.columns == 1,
+               "y + L L' x does not fit");
+        square_multiply_add(a.rows, a.data, a.ld, b.data, c.data);
+        return c.array();
+    });
+    // (column that failed or -1, L)
+    m.def("cholesky_after", [](Matrix Q, Matrix Z) {
+        Padded q(Q), z(Z), l(q.rows, padded(q.rows)), inverse(q.rows, 1), threshold(q.rows, 1);
+        expect(q.rows == q.columns && z.rows == q.rows, "Q - Z Z' does not fit");
+        const int failed =
+            cholesky_after(q.rows, z.columns, z.data, z.ld, q.data, q.ld, l.data, l.ld, inverse.data, threshold.data);
+        l.columns = l.rows;
+        return nb::make_tuple(failed, l.array());
+    });
     // (column that failed or -1, F after the factorization of its first columns, where x starts at padded(columns))
     m.def("cholesky", [](Matrix A, int columns) {
         const int size = int(A.shape(0));

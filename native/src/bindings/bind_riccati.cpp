@@ -147,10 +147,19 @@ public:
         expect(solved, "cost_to_go comes after a sweep");
         const Elimination& e = at(k).sweep;
         const std::size_t nx = e.nx, passed = e.passed, xp = padded(e.nx);
+        double *unit, *column;
+        Arena room;
+        room.build([&](Arena& a) { unit = a.vector(e.nx), column = a.vector(e.nx); });
         double *P, *p, *Gx, *gx;
         Array out_P = new_array({nx, nx}, P), out_p = new_array({nx}, p), out_Gx = new_array({passed, nx}, Gx),
               out_gx = new_array({passed}, gx);
-        for (std::size_t j = 0; j < nx; ++j) std::copy_n(e.P + j * xp, nx, P + j * nx);
+        for (std::size_t j = 0; j < nx; ++j) {
+            std::fill_n(column, xp, 0.0);
+            unit[j] = 1.0;
+            e.multiply_cost(unit, column);
+            unit[j] = 0.0;
+            std::copy_n(column, nx, P + j * nx);
+        }
         for (std::size_t j = 0; j < passed; ++j) std::copy_n(e.Gx + j * xp, nx, Gx + j * nx);
         std::copy_n(e.p, nx, p);
         std::copy_n(e.gx, passed, gx);

@@ -8,25 +8,37 @@
 
 namespace trisweep {
 
-// acc <- the NC columns of a panel from `rows` on, minus the product of the `depth` columns before them: A of these rows, B of
-// the panel's own.
-template <int MV, int NC>
-[[gnu::always_inline]] inline void load_panel_rows(vec (&acc)[NC][MV], int depth, const double* A, const double* B,
-                                                   std::ptrdiff_t ld, const double* rows) {
+// A panel before its own Cholesky: columns of F minus the products of the `depth` columns at A and, where there are any, of
+// `further` ones at B. A and B start at the panel's first row.
+struct Panel {
+    const double* F;
+    std::ptrdiff_t ld_F;
+    int depth;
+    const double* A;
+    std::ptrdiff_t ld_A;
+    int further = 0;
+    const double* B = nullptr;
+    std::ptrdiff_t ld_B = 0;
+
+    // acc <- NC columns of MV vectors of rows from `row` on.
+    template <int MV, int NC>
+    [[gnu::always_inline]] void take(vec (&acc)[NC][MV], int row) const {
 #pragma GCC unroll 8
-    for (int j = 0; j < NC; ++j)
+        for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
-        for (int t = 0; t < MV; ++t) acc[j][t] = load(rows + j * ld + t * W);
-    accumulate<-1>(acc, depth, A, ld, B, 1, ld);
-}
+            for (int t = 0; t < MV; ++t) acc[j][t] = load(F + row + j * ld_F + t * W);
+        if (further) accumulate<-1>(acc, further, B + row, ld_B, B, 1, ld_B);
+        accumulate<-1>(acc, depth, A + row, ld_A, A, 1, ld_A);
+    }
+};
 
 // The panel's first MV vectors of rows, which hold its diagonal block: Cholesky, and the other rows times K'^-1, in
 // registers. Returns the column whose pivot is not above its threshold, or -1.
 template <int MV, int NC>
-[[gnu::always_inline]] inline int factor_panel_top(int depth, const double* A, std::ptrdiff_t ld, double* panel,
+[[gnu::always_inline]] inline int factor_panel_top(const Panel& before, double* panel, std::ptrdiff_t ld,
                                                    double* inverse, const double* threshold) {
     vec acc[NC][MV];
-    load_panel_rows<MV, NC>(acc, depth, A, A, ld, panel);
+    before.take(acc, 0);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j) {
         const double pivot = acc[j][j / W][j % W];
@@ -49,12 +61,12 @@ template <int MV, int NC>
     return -1;
 }
 
-// MV vectors of further rows of the panel times K'^-1, with the panel's triangle K.
+// MV vectors of further rows of the panel, from `row` on, times K'^-1 with its triangle K.
 template <int MV, int NC>
-[[gnu::always_inline]] inline void solve_panel_rows(int depth, const double* A, const double* B, std::ptrdiff_t ld,
-                                                    const double* K, const double* inverse, double* rows) {
+[[gnu::always_inline]] inline void solve_panel_rows(const Panel& before, int row, double* K, std::ptrdiff_t ld,
+                                                    const double* inverse) {
     vec acc[NC][MV];
-    load_panel_rows<MV, NC>(acc, depth, A, B, ld, rows);
+    before.take(acc, row);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j) {
 #pragma GCC unroll 8
@@ -67,26 +79,26 @@ template <int MV, int NC>
 #pragma GCC unroll 8
         for (int t = 0; t < MV; ++t) {
             acc[j][t] *= s;
-            store(rows + j * ld + t * W, acc[j][t]);
+            store(K + row + j * ld + t * W, acc[j][t]);
         }
     }
 }
 
-// One panel of NC columns after `depth` others, whose rows from the panel's first on are at A.
+// One panel of NC columns and so many rows.
 template <int NC>
-inline int factor_panel(int rows, int depth, const double* A, double* panel, int ld, double* inverse,
+inline int factor_panel(int rows, const Panel& before, double* panel, int ld, double* inverse,
                         const double* threshold) {
     constexpr int TOP = PAD / W, MOST = TILE_ROWS;
     int left = rows / W - TOP, i = PAD, failed;
     if (left > 0) {
-        failed = factor_panel_top<TOP + 1, NC>(depth, A, ld, panel, inverse, threshold);
+        failed = factor_panel_top<TOP + 1, NC>(before, panel, ld, inverse, threshold);
         i += W, --left;
     } else {
-        failed = factor_panel_top<TOP, NC>(depth, A, ld, panel, inverse, threshold);
+        failed = factor_panel_top<TOP, NC>(before, panel, ld, inverse, threshold);
     }
     if (failed >= 0) return failed;
     const auto solve = [&]<int MV>() {
-        solve_panel_rows<MV, NC>(depth, A + i, A, ld, panel, inverse, panel + i);
+        solve_panel_rows<MV, NC>(before, i, panel, ld, inverse);
         i += MV * W, left -= MV;
     };
     while (left > MOST + 1 || left == MOST) solve.template operator()<MOST>();
@@ -114,9 +126,27 @@ inline int cholesky(int rows, int columns, double* F, int ld, double* inverse, c
         double* panel = F + j + std::ptrdiff_t(j) * ld;
         const int width = columns - j < PAD ? columns - j : PAD;
         const int failed = with_count<PAD>(width, [&]<int NC>() {
-            return factor_panel<NC>(rows - j, j, F + j, panel, ld, inverse + j, threshold + j);
+            return factor_panel<NC>(rows - j, {panel, ld, j, F + j, ld}, panel, ld, inverse + j, threshold + j);
         });
         if (failed >= 0) return j + failed;
+    }
+    return -1;
+}
+
+// L (size, size), zeros above the diagonal in its diagonal blocks of PAD, with L L' = Q - Z Z': the lower triangle of Q is given, and
+// Z has `depth` columns. Returns the column whose pivot is not above its threshold, or -1.
+inline int cholesky_after(int size, int depth, const double* Z, int ldz, const double* Q, int ldq, double* L, int ldl,
+                          double* inverse, const double* threshold) {
+    for (int j = 0; j < size; j += PAD) {
+        double* panel = L + j + std::ptrdiff_t(j) * ldl;
+        const int width = size - j < PAD ? size - j : PAD;
+        const int failed = with_count<PAD>(width, [&]<int NC>() {
+            const Panel before{Q + j + std::ptrdiff_t(j) * ldq, ldq, j, L + j, ldl, depth, Z + j, ldz};
+            return factor_panel<NC>(padded(size) - j, before, panel, ldl, inverse + j, threshold + j);
+        });
+        if (failed >= 0) return j + failed;
+        for (int c = 1; c < width; ++c)
+            for (int i = 0; i < c; ++i) panel[i + std::ptrdiff_t(c) * ldl] = 0.0;
     }
     return -1;
 }

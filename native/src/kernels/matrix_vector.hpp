@@ -77,4 +77,28 @@ inline void symmetric_multiply_add(int size, const double* A, int ld, const doub
     }
 }
 
+// y += L L' x for a lower triangle L of padded(size) rows, whose diagonal blocks of PAD have zeros above the diagonal: every block
+// of columns is read once.
+inline void square_multiply_add(int size, const double* L, std::ptrdiff_t ld, const double* x, double* y) {
+    for (int j = 0; j < size; j += PAD) {
+        const int rows = padded(size) - j;
+        const double* block = L + j + j * ld;
+        with_count<PAD>(size - j < PAD ? size - j : PAD, [&]<int NC>() {
+            vec acc[PAD] = {}, along[NC];
+            for (int i = 0; i < rows; i += W)
+#pragma GCC unroll 8
+                for (int c = 0; c < NC; ++c) acc[c] += load(block + c * ld + i) * load(x + j + i);
+            const quad sum = sums(acc[0], acc[1], acc[2], acc[3]);
+#pragma GCC unroll 8
+            for (int c = 0; c < NC; ++c) along[c] = broadcast(sum[c]);
+            for (int i = 0; i < rows; i += W) {
+                vec to = load(y + j + i);
+#pragma GCC unroll 8
+                for (int c = 0; c < NC; ++c) to += load(block + c * ld + i) * along[c];
+                store(y + j + i, to);
+            }
+        });
+    }
+}
+
 }  // namespace trisweep

@@ -46,8 +46,9 @@ public:
     int rank = 0;           // rows that fix controls
     int passed = 0;         // rows left on x
     bool declined = false;  // whether a row was passed on though a control had a small pivot in it
+    bool rooted = false;    // whether P is kept as its factor
 
-    double* P;          // (padded(nx), padded(nx))   cost-to-go, full
+    double* P;          // (padded(nx), padded(nx))   cost-to-go, full; where `rooted`, L of P = L L'
     double* Gx;         // (padded(nx), most_passed)  rows left on x, scaled to a largest entry of 1
     double* p;          // (padded(nx))        out of reduce
     double* gx;         // (most_passed)       out of reduce
@@ -80,18 +81,18 @@ public:
         h1 = arena.vector(most_rank);
     }
 
-    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls.
-    // False: not positive definite.
-    bool eliminate(const Workbench& bench, double smallest_pivot, const SharedProducts& shared) {
+    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls;
+    // `root`: P is kept as its factor, where it has one. False: not positive definite.
+    bool eliminate(const Workbench& bench, double smallest_pivot, bool root, const SharedProducts& shared) {
         rank = passed = 0;
         declined = false;
         if (rows == 0) {
             for (int i = 0; i < nu; ++i) rest[i] = i;
-            return schur(bench, bench.H, shared);
+            return schur(bench, bench.H, root, shared);
         }
         eliminate_rows(bench, smallest_pivot);
         substitute_controls(bench);
-        return schur(bench, bench.F, shared);
+        return schur(bench, bench.F, root, shared);
     }
 
     // From h (n) and g (rows): p, gx and left_over, and what `expand` needs.
@@ -143,6 +144,12 @@ public:
         }
         for (int i = 0; i < passed; ++i) eta[rank + i] = scale[i] * eta_x[i];
         unwind(eta, multipliers);
+    }
+
+    // y += P x, both padded.
+    void multiply_cost(const double* x, double* y) const {
+        if (rooted) return square_multiply_add(nx, P, n - up, x, y);
+        multiply_add(n - up, nx, P, n - up, x, y);
     }
 
     // K (nu, nx) by rows of u = K x where there are no rows; overwrites the Hessian on the bench.
@@ -292,18 +299,27 @@ private:
     }
 
     // Cholesky of `factor` at u2, P from the rest; Z and K'^-1 are kept.
-    bool schur(const Workbench& bench, double* factor, const SharedProducts& shared) {
+    bool schur(const Workbench& bench, double* factor, bool root, const SharedProducts& shared) {
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
         for (int i = 0; i < nu2; ++i) {
             const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
             bench.threshold[i] = CURVATURE_TOLERANCE * size;
         }
         if (cholesky<true>(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
-        const double *Z = factor + up2, *Q = factor + up2 + std::ptrdiff_t(up2) * ld;
+        const double *Z = factor + up2, *Q = Z + std::ptrdiff_t(up2) * ld;
+        for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
+        rooted = root && find_root(bench, nu2, Z, Q);
+        if (rooted) return true;
         shared.product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
         mirror(nx, P, xp);
-        for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
         return true;
+    }
+
+    // L with L L' = Q - Z Z'. False where that is not positive definite.
+    bool find_root(const Workbench& bench, int nu2, const double* Z, const double* Q) {
+        for (int i = 0; i < nx; ++i)
+            bench.threshold[i] = CURVATURE_TOLERANCE * std::fabs(Q[i + std::ptrdiff_t(i) * ld]);
+        return cholesky_after(nx, nu2, Z, ld, Q, ld, P, n - up, bench.inverse, bench.threshold) < 0;
     }
 
     // c = L^-1 g in elimination order, w = U1^-1 of its first part, gx and left_over the others.

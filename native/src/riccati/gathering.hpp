@@ -7,8 +7,6 @@ namespace trisweep {
 
 class Gathering {
 public:
-    // From so many states on a Cholesky factor of P saves more products than it takes.
-    static constexpr int SQUARE_ROOT_STATES = 28;
     // What a row's terms in x count beside those in u, and those in u beside those in x, where pivots are compared with them: for
     // rounding of whoever wrote the row, and in full where states and controls are of one kind.
     static constexpr double BESIDE = ROW_ROUNDING / RANK_TOLERANCE;
@@ -16,8 +14,6 @@ public:
 
     void lay_out(Arena& a, int most_n, int most_x) {
         scratch = a.matrix(most_n, most_x);
-        root_of_P = a.matrix(most_x, most_x);
-        threshold = a.vector(most_x);
         terms = a.vector(most_n);
         light_product.lay_out(a, most_x, most_n);
     }
@@ -49,8 +45,8 @@ public:
                 light_product.add(child.light, s.n, columns, child.nx, child.E, child.sweep.P, hessian, hessian_ld,
                                   scratch, bench.H, e.ld, shared);
                 right = nullptr;
-            } else if (child.nx >= SQUARE_ROOT_STATES && square_root(child)) {
-                product_triangle(s.n, child.nx, child.E, s.n, root_of_P, xp, scratch, s.n);
+            } else if (child.sweep.rooted) {
+                product_triangle(s.n, child.nx, child.E, s.n, child.sweep.P, xp, scratch, s.n);
             } else {
                 shared.product_nt<false, 1>(s.n, child.nx, child.nx, child.E, s.n, child.sweep.P, xp, nullptr, 0,
                                             scratch, s.n);
@@ -86,19 +82,6 @@ public:
     double* scratch;  // room for a stage's n by the states of a child
 
 private:
-    // P = L L' with L in `root_of_P`, zeros above its diagonal. False where P is not positive definite.
-    bool square_root(const RiccatiStage& s) {
-        const int xp = padded(s.nx);
-        for (int j = 0; j < s.nx; ++j) {
-            copy(xp, s.sweep.P + j * xp, root_of_P + j * xp);
-            threshold[j] = CURVATURE_TOLERANCE * s.sweep.P[j + j * xp];
-        }
-        if (cholesky(xp, s.nx, root_of_P, xp, terms, threshold) >= 0) return false;
-        for (int j = 0; j < s.nx; ++j)
-            std::fill(root_of_P + j * xp + j / TILE_COLUMNS * TILE_COLUMNS, root_of_P + j * xp + j, 0.0);
-        return true;
-    }
-
     void measure_row(const RiccatiStage& s, int i, const double* row, const Workbench& bench) const {
         const double u = largest_entry(s.up, row), x = largest_entry(s.n - s.up, row + s.up);
         bench.size_u[i] = std::max(u, beside * x), bench.size_x[i] = std::max(x, beside * u);
@@ -116,7 +99,6 @@ private:
     }
 
     LightProduct light_product;
-    double *root_of_P, *threshold;  // of `square_root`
     double* terms;
 };
 

@@ -28,6 +28,8 @@ public:
     static constexpr double ACCURACY_TOLERANCE = 1e-9;
     // Memory above this leaves the caches between two sweeps: a stage's matrices are then asked for a stage ahead.
     static constexpr std::size_t STREAMED_BYTES = 8 << 20;
+    // From so many states on a cost-to-go is kept as its Cholesky factor: that saves more products than it takes.
+    static constexpr int SQUARE_ROOT_STATES = 28;
     // Steps of refinement at most, and the share of the residual that a step may leave for another to follow it.
     static constexpr int MOST_REFINEMENTS = 8;
     static constexpr double WORTHWHILE = 0.5;
@@ -121,7 +123,7 @@ public:
             const int xp = padded(s.nx);
             double* lambda = out.lambda + s.at_x;
             copy(xp, s.sweep.p, lambda);
-            multiply_add(xp, s.nx, s.sweep.P, xp, out.z + s.at_z + s.up, lambda);
+            s.sweep.multiply_cost(out.z + s.at_z + s.up, lambda);
             multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
         });
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
@@ -273,7 +275,7 @@ private:
             for (int f : fixed) bench.G[f + i * xp] = 0.0;
             bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
-        return root.eliminate(bench, RANK_TOLERANCE, shared) ? -1 : 0;
+        return root.eliminate(bench, RANK_TOLERANCE, false, shared) ? -1 : 0;
     }
 
     // Whether a stage goes by the functions of its sizes: rows that its child passed on are not theirs.
@@ -284,7 +286,8 @@ private:
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
         if (!is_small(s)) {
             gathering.gather(stages, s, bench, shared);
-            return s.sweep.eliminate(bench, smallest_pivot, shared);
+            const bool root = s.nx >= SQUARE_ROOT_STATES && s.parent >= 0 && !s.light.pattern;
+            return s.sweep.eliminate(bench, smallest_pivot, root, shared);
         }
         s.sweep.rank = s.sweep.passed = 0;
         s.sweep.declined = false;
@@ -304,9 +307,8 @@ private:
 
     // P b of the edge to a stage.
     void find_Pb(const Stage& s, const Vectors& rhs) {
-        const int xp = padded(s.nx);
-        fill_zero(xp, Pb + s.at_x);
-        multiply_add(xp, s.nx, s.sweep.P, xp, rhs.b + s.at_x, Pb + s.at_x);
+        fill_zero(padded(s.nx), Pb + s.at_x);
+        s.sweep.multiply_cost(rhs.b + s.at_x, Pb + s.at_x);
     }
 
     // What the stage's vectors become once its children are eliminated, and it from them. `again`: P b is there already.

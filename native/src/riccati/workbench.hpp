@@ -25,7 +25,8 @@ struct Workbench {
         F = arena.matrix(ld, rows ? n : 0);
         N = arena.matrix(n, std::min(controls, rows));
         for (double** vector : {&size_u, &size_x, &peak, &c, &eta}) *vector = arena.vector(rows);
-        for (double** vector : {&diagonal, &inverse, &threshold, &along}) *vector = arena.vector(controls);
+        for (double** vector : {&diagonal, &along}) *vector = arena.vector(controls);
+        for (double** vector : {&inverse, &threshold}) *vector = arena.vector(std::max(controls, states));
         for (double** vector : {&candidate, &y, &t}) *vector = arena.vector(n);
     }
 };

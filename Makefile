@@ -51,10 +51,11 @@ fuzz: $(VENV)/.installed-test
 	@echo "== fuzzing"
 	@TRISWEEP_FUZZ=10 $(BIN)/python -m pytest --numprocesses auto --dist worksteal tests/faults
 
-# The core's tests on a core built under sanitizers: $(1) where, $(2) which, $(3) their libraries, $(4) the tests.
-# `python -S` keeps the editable install out of the way of the instrumented one, and what else .pth files say is said
-# again. Neither a terminal in the background nor
-# one that nobody reads from can stop it: such signals are ignored, and there is nothing to read.
+# The core's tests on a core built under sanitizers: $(1) where, $(2) which, $(3) their libraries, $(4) the tests, a
+# worker a processor. `python -S` keeps the editable install out of the way of the instrumented one, and what else .pth
+# files say is said again. Neither a terminal in the background nor one that nobody reads from can stop it: such signals
+# are ignored, and there is nothing to read.
+JOBS ?= $(shell nproc 2> /dev/null || echo 2)
 define sanitized
 	@echo "== building the core under $(2)"
 	@$(PIP) install --no-build-isolation --no-deps --upgrade --target build/$(1)/site . \
@@ -62,12 +63,13 @@ define sanitized
 	@echo "== the core's tests under it"
 	@cc -shared -fPIC -o build/$(1)/no_deepbind.so tests/support/no_deepbind.c -ldl
 	@trap '' TTOU TTIN; LD_PRELOAD="$(CURDIR)/build/$(1)/no_deepbind.so $(foreach library,$(3),$$(cc -print-file-name=$(library).so))" \
-	  TRISWEEP_SANITIZED=$(2) TRISWEEP_LEVEL=baseline ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
+	  TRISWEEP_SANITIZED=$(2) TRISWEEP_LEVEL=baseline \
+	  ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 \
 	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  TSAN_OPTIONS=halt_on_error=1:report_signal_unsafe=0 \
-	  PYTHONPATH=build/$(1)/site:$$($(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep=":")') \
-	  $(BIN)/python -S -c 'import sys, pytest, trisweep.native as n; assert "build/$(1)" in n.core.__file__; \
-	  sys.exit(pytest.main(["-p", "no:cacheprovider", "--capture=sys", *sys.argv[1:]]))' $(4) < /dev/null
+	  PYTHONPATH=$(CURDIR)/build/$(1)/site:$$($(BIN)/python -c 'import sys; print(*(p for p in sys.path if "site-packages" in p), sep=":")') \
+	  $(BIN)/python -S -c 'import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))' -p no:cacheprovider --capture=sys \
+	  --dist worksteal --tx '$(JOBS)*popen//python=$(BIN)/python -S' $(4) < /dev/null
 endef
 
 # Whatever runs the core, but for what counts allocations or starts processes of its own.

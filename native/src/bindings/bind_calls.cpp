@@ -47,15 +47,16 @@ struct Doubles {
     Py_ssize_t stride(int axis) const { return strides[axis] / Py_ssize_t(sizeof(double)); }
 };
 
+// A number without its sign that has the largest exponent reaches the sign's place when one is added to that.
 bool all_finite(const double* x, Py_ssize_t size) {
-    constexpr std::uint64_t exponent = 0x7ff0000000000000u;
+    constexpr std::uint64_t unsigned_bits = 0x7fffffffffffffffu, one = 0x0010000000000000u;
     std::uint64_t found = 0;
     for (Py_ssize_t i = 0; i < size; ++i) {
         std::uint64_t bits;
         std::memcpy(&bits, x + i, sizeof bits);
-        found |= std::uint64_t((bits & exponent) == exponent);
+        found |= (bits & unsigned_bits) + one;
     }
-    return !found;
+    return !(found >> 63);
 }
 
 // What a caller demands of arguments and results beyond their shapes.

@@ -1,5 +1,5 @@
-"""Hypothesis draws the same examples in every run, so that a failure can be seen again. Under sanitizers the core is the
-one that was built for them, in workers too.
+"""Hypothesis draws the same examples in every run, so that a failure can be seen again. Under sanitizers the core is
+the one that was built for them, in workers too.
 """
 
 from hypothesis import HealthCheck, settings

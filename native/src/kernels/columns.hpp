@@ -7,10 +7,11 @@
 
 namespace trisweep {
 
-// The upper triangle of a square matrix from its lower one, in blocks of 4. There must be room for padded(size) columns.
-inline void mirror(int size, double* A, int ld) {
+// The upper triangle of a square matrix from its lower one, in blocks of 4; of that the columns begin to below end, multiples of 4.
+// There must be room for padded(size) columns.
+inline void mirror(int size, double* A, int ld, int begin, int end) {
     const auto at = [&](int i, int j) { return reinterpret_cast<quad*>(A + i + std::ptrdiff_t(j) * ld); };
-    for (int j = 0; j < size; j += 4)
+    for (int j = begin; j < end; j += 4)
         for (int i = j; i < size; i += 4) {
             quad a = *at(i, j), b = *at(i, j + 1), c = *at(i, j + 2), d = *at(i, j + 3);
             const quad below[3] = {b, c, d};
@@ -24,6 +25,8 @@ inline void mirror(int size, double* A, int ld) {
             }
         }
 }
+
+inline void mirror(int size, double* A, int ld) { mirror(size, A, ld, 0, padded(size)); }
 
 // The first `size` entries, a padded number, of one column into another.
 inline void copy(int size, const double* from, double* to) {

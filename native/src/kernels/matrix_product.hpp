@@ -26,16 +26,32 @@ template <int SIGN, int MV, int NC>
     }
 }
 
+// A further A B', of `depth` columns each, that is added to a product.
+struct FurtherFactors {
+    int depth;
+    const double* A;
+    int lda;
+    const double* B;
+    int ldb;
+
+    FurtherFactors from(int row, int column) const { return {depth, A + row, lda, B + column, ldb}; }
+};
+
 // One register tile of D = C + SIGN A B or, where B is TRANSPOSED, C + SIGN A B', with MV vectors of rows and NC columns.
-template <int MV, int NC, bool TRANSPOSED, int SIGN>
+template <int MV, int NC, bool TRANSPOSED, int SIGN, class... Further>
 [[gnu::always_inline]] inline void product_tile(int depth, const double* A, std::ptrdiff_t lda, const double* B,
-                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd) {
+                                                std::ptrdiff_t ldb, const double* C, int ldc, double* D, int ldd,
+                                                const Further&... further) {
     vec acc[NC][MV];
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
         for (int i = 0; i < MV; ++i) acc[j][i] = vec{};
+    if constexpr (sizeof...(further) > 0)  // what a sum begins with is seldom near
+#pragma GCC unroll 8
+        for (int j = 0; j < NC; ++j) __builtin_prefetch(C + j * ldc), __builtin_prefetch(C + j * ldc + MV * W - 1);
     accumulate<1>(acc, depth, A, lda, B, TRANSPOSED ? 1 : ldb, TRANSPOSED ? ldb : 1);
+    (accumulate<1>(acc, further.depth, further.A, further.lda, further.B, 1, further.ldb), ...);
 #pragma GCC unroll 8
     for (int j = 0; j < NC; ++j)
 #pragma GCC unroll 8
@@ -45,12 +61,13 @@ template <int MV, int NC, bool TRANSPOSED, int SIGN>
         }
 }
 
-template <int NC, bool TRANSPOSED, int SIGN>
+template <int NC, bool TRANSPOSED, int SIGN, class... Further>
 inline void product_columns(int first, int rows, int depth, const double* A, int lda, const double* B, int ldb,
-                            const double* C, int ldc, double* D, int ldd) {
+                            const double* C, int ldc, double* D, int ldd, const Further&... further) {
     int i = first, left = (rows - first) / W;
     const auto tile = [&]<int MV>() {
-        product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd);
+        product_tile<MV, NC, TRANSPOSED, SIGN>(depth, A + i, lda, B, ldb, C ? C + i : nullptr, ldc, D + i, ldd,
+                                               further.from(i, 0)...);
         i += MV * W;
         left -= MV;
     };
@@ -61,14 +78,14 @@ inline void product_columns(int first, int rows, int depth, const double* A, int
 
 // D = C + SIGN A B (C may be null, or D itself), all of it or, with LOWER, its lower triangle and the tiles it touches; of its
 // columns those from j on, a whole tile.
-template <bool LOWER, bool TRANSPOSED, int SIGN>
+template <bool LOWER, bool TRANSPOSED, int SIGN, class... Further>
 inline void product(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
-                    const double* C, int ldc, double* D, int ldd, int j = 0) {
+                    const double* C, int ldc, double* D, int ldd, int j = 0, const Further&... further) {
     const auto block = [&]<int NC>(int j) {
         const int first = LOWER ? j / W * W : 0;
         product_columns<NC, TRANSPOSED, SIGN>(
             first, rows, depth, A, lda, B + (TRANSPOSED ? j : std::ptrdiff_t(j) * ldb), ldb,
-            C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd);
+            C ? C + std::ptrdiff_t(j) * ldc : nullptr, ldc, D + std::ptrdiff_t(j) * ldd, ldd, further.from(0, j)...);
         return j + NC;
     };
     while (j + TILE_COLUMNS <= columns) j = block.template operator()<TILE_COLUMNS>(j);
@@ -87,6 +104,17 @@ template <int SIGN>
 inline void product_nn(int rows, int columns, int depth, const double* A, int lda, const double* B, int ldb,
                        const double* C, int ldc, double* D, int ldd) {
     product<false, false, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
+}
+
+// Rows begin to below end, both padded, of the lower triangle of D = C + A B' and of what is `further` added.
+template <class... Further>
+inline void product_of_rows(int begin, int end, int columns, int depth, const double* A, int lda, const double* B,
+                            int ldb, const double* C, int ldc, double* D, int ldd, const Further&... further) {
+    const std::ptrdiff_t before = begin < columns ? begin : columns, after = (end < columns ? end : columns) - before;
+    product<false, true, 1>(end - begin, before, depth, A + begin, lda, B, ldb, C + begin, ldc, D + begin, ldd, 0,
+                            further.from(begin, 0)...);
+    product<true, true, 1>(end - begin, after, depth, A + begin, lda, B + before, ldb, C + begin + before * ldc, ldc,
+                           D + begin + before * ldd, ldd, 0, further.from(begin, before)...);
 }
 
 // D = A L with a lower triangle L, whose diagonal blocks of TILE_COLUMNS have zeros above the diagonal.

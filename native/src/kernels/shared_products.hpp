@@ -31,26 +31,28 @@ public:
         });
     }
 
-    // job(begin, end) for blocks of the n rows (a padded number) of a lower triangle, of which row i takes i + `also` times
-    // some work; the blocks begin at whole vectors.
-    template <class Job>
-    void rows_of_triangle(int n, double also, const Job& job) const {
+    // job(begin, end) for a block of the n rows (a padded number) for each thread, where rows 0 to below i take work(i) in all;
+    // the blocks begin at whole vectors.
+    template <class Work, class Job>
+    void blocks_of_rows(int n, const Work& work, const Job& job) const {
         if (!several()) return job(0, n);
         const int pieces = threads->count();
-        const double most = 0.5 * n * n + also * n;
-        const auto edge = [&](int i) {
-            const double rows = std::sqrt(also * also + 2.0 * most * i / pieces) - also;
-            return i == pieces ? n : int(rows) / PAD * PAD;
-        };
-        threads->run(pieces, [&](int piece, int) {
-            if (edge(piece) < edge(piece + 1)) job(edge(piece), edge(piece + 1));
-        });
+        threads->run(pieces, [&](int piece, int) { run_block(n, work, piece, pieces, job); });
     }
 
-    // job(i) for i from first to below end, in any order.
+    // The same for all threads but one, which does what is `beside`.
+    template <class Beside, class Work, class Job>
+    void blocks_beside(const Beside& beside, int n, const Work& work, const Job& job) const {
+        if (!several()) return beside(), job(0, n);
+        const int pieces = threads->count() - 1;
+        threads->run(1 + pieces,
+                     [&](int piece, int) { piece == 0 ? beside() : run_block(n, work, piece - 1, pieces, job); });
+    }
+
+    // job(i) for i from first to below end, in any order. `moved`: numbers in all.
     template <class Job>
-    void each(int first, int end, const Job& job) const {
-        if (!several()) {
+    void each(int first, int end, const Job& job, double moved = LEAST_MOVED) const {
+        if (!several() || moved < LEAST_MOVED) {
             for (int i = first; i < end; ++i) job(i);
             return;
         }
@@ -66,7 +68,18 @@ public:
     Threads* threads = nullptr;
 
 private:
-    static constexpr double LEAST_WORK = 2e5;  // multiplications that are worth calling others for
+    template <class Work, class Job>
+    static void run_block(int n, const Work& work, int piece, int pieces, const Job& job) {
+        const auto edge = [&](int i) {
+            int row = 0;
+            while (row < n && work(row) * pieces < work(n) * i) row += PAD;
+            return row;
+        };
+        if (edge(piece) < edge(piece + 1)) job(edge(piece), edge(piece + 1));
+    }
+
+    static constexpr double LEAST_WORK = 2e5;   // multiplications that are worth calling others for
+    static constexpr double LEAST_MOVED = 4e3;  // numbers likewise
     static constexpr int PIECES_EACH = 2;
 };
 

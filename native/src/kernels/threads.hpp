@@ -53,7 +53,7 @@ private:
     // A ticket says which turn it is, how many pieces that has, and which is the next one to be taken.
     static constexpr int TURN = 32, PIECES = 16;
     static constexpr std::uint64_t MASK = 0xffff;
-    static constexpr int PATIENCE = 4000;  // looks before a thread gives its core to others
+    static constexpr int PATIENCE = 20000;  // looks before a thread gives its core to others: half a millisecond
 
     void take_pieces(int thread) {
         std::uint64_t now = ticket.load(std::memory_order_acquire);

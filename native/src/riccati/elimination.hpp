@@ -84,15 +84,23 @@ public:
     // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls;
     // `root`: P is kept as its factor, where it has one. False: not positive definite.
     bool eliminate(const Workbench& bench, double smallest_pivot, bool root, const SharedProducts& shared) {
+        if (rows == 0) return factor_controls(bench) && (find_cost_to_go(bench, bench.H, root, shared), true);
         rank = passed = 0;
         declined = false;
-        if (rows == 0) {
-            for (int i = 0; i < nu; ++i) rest[i] = i;
-            return schur(bench, bench.H, root, shared);
-        }
         eliminate_rows(bench, smallest_pivot);
         substitute_controls(bench);
-        return schur(bench, bench.F, root, shared);
+        return factor_controls(bench, bench.F) && (find_cost_to_go(bench, bench.F, root, shared), true);
+    }
+
+    // The same in two parts, where there are no rows. The first takes nothing of H but its columns of u.
+    bool factor_controls(const Workbench& bench) {
+        rank = passed = 0;
+        declined = false;
+        for (int i = 0; i < nu; ++i) rest[i] = i;
+        return factor_controls(bench, bench.H);
+    }
+    void find_cost_to_go(const Workbench& bench, bool root, const SharedProducts& shared) {
+        find_cost_to_go(bench, bench.H, root, shared);
     }
 
     // From h (n) and g (rows): p, gx and left_over, and what `expand` needs.
@@ -298,21 +306,29 @@ private:
         copy(n - up, z + up, to + up2);
     }
 
-    // Cholesky of `factor` at u2, P from the rest; Z and K'^-1 are kept.
-    bool schur(const Workbench& bench, double* factor, bool root, const SharedProducts& shared) {
-        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
+    // Cholesky of `factor` at u2.
+    bool factor_controls(const Workbench& bench, double* factor) const {
+        const int nu2 = nu - rank, up2 = padded(nu2);
         for (int i = 0; i < nu2; ++i) {
             const double size = std::max(bench.diagonal[rest[i]], std::fabs(factor[i + std::ptrdiff_t(i) * ld]));
             bench.threshold[i] = CURVATURE_TOLERANCE * size;
         }
-        if (cholesky<true>(up2 + xp + up2, nu2, factor, ld, bench.inverse, bench.threshold) >= 0) return false;
+        return cholesky<true>(up2 + n - up + up2, nu2, factor, ld, bench.inverse, bench.threshold) < 0;
+    }
+
+    // P, or its root, from what `factor` has beside u2; Z and K'^-1 are kept.
+    void find_cost_to_go(const Workbench& bench, const double* factor, bool root, const SharedProducts& shared) {
+        const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
         const double *Z = factor + up2, *Q = Z + std::ptrdiff_t(up2) * ld;
-        for (int j = 0; j < nu2; ++j) copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
         rooted = root && find_root(bench, nu2, Z, Q);
-        if (rooted) return true;
-        shared.product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
-        mirror(nx, P, xp);
-        return true;
+        if (!rooted) shared.product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
+        const int mirrored = rooted ? 0 : xp;
+        const auto keep = [&](int block) {
+            if (block * PAD < mirrored) return mirror(nx, P, xp, block * PAD, block * PAD + PAD);
+            for (int j = block * PAD - mirrored; j < block * PAD - mirrored + PAD && j < nu2; ++j)
+                copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
+        };
+        shared.each(0, (mirrored + up2) / PAD, keep, double(nx) * nx);
     }
 
     // L with L L' = Q - Z Z'. False where that is not positive definite.

@@ -18,15 +18,19 @@ public:
         light_product.lay_out(a, most_x, most_n);
     }
 
-    // Hessian, rows and the sizes of their terms, of stage s, on the bench.
+    // Hessian, rows and the sizes of their terms, of stage s, on the bench. controls() comes when the Hessian's columns of u are
+    // there, perhaps before the others are.
+    template <class Controls>
     void gather(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench,
-                const SharedProducts& shared) {
+                const SharedProducts& shared, const Controls& controls) {
         Elimination& e = s.sweep;
         const double* hessian = s.H;
         int hessian_ld = s.n;
         const int columns = s.up + s.nx;
-        if (s.penalties) {
+        FurtherFactors penalties{s.penalties, s.CS, s.n, s.C, s.n};
+        if (s.penalties && !(s.first_child >= 0 && stages[s.first_child].light.pattern)) {
             add_penalties(s, bench);
+            penalties.depth = 0;
             hessian = bench.H;
             hessian_ld = e.ld;
         }
@@ -37,13 +41,25 @@ public:
             copy(s.n, s.G + i * s.n, bench.G + i * s.n);
             measure_row(s, i, bench.G + i * s.n, bench);
         }
+        bool told = false;
+        const auto tell = [&] {
+            for (int i = 0; i < s.nu; ++i) {
+                if (s.diagonal) bench.H[i + i * e.ld] += s.diagonal[i];
+                bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+            }
+            controls();
+            told = true;
+        };
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
             RiccatiStage& child = stages[c];
             const int xp = padded(child.nx);
             const double* right = scratch;
             if (child.light.pattern) {
-                light_product.add(child.light, s.n, columns, child.nx, child.E, child.sweep.P, hessian, hessian_ld,
-                                  scratch, bench.H, e.ld, shared);
+                light_product.add(child.light, s.up, s.n, columns, child.nx, child.E, child.sweep.P, penalties, hessian,
+                                  hessian_ld, scratch, bench.H, e.ld, shared, [&] {
+                                      if (child.sibling < 0) tell();
+                                  });
+                penalties.depth = 0;
                 right = nullptr;
             } else if (child.sweep.rooted) {
                 product_triangle(s.n, child.nx, child.E, s.n, child.sweep.P, xp, scratch, s.n);
@@ -66,12 +82,8 @@ public:
         }
         if (hessian == s.H)
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
-        if (s.diagonal) {
-            for (int i = 0; i < s.nu; ++i) bench.H[i + i * e.ld] += s.diagonal[i];
-            for (int i = s.up; i < columns; ++i) bench.H[i + i * e.ld] += s.diagonal[i];
-        }
-        for (int i = 0; i < s.nu; ++i)
-            bench.diagonal[i] = std::max(bench.diagonal[i], std::fabs(bench.H[i + i * e.ld]));
+        if (!told) tell();
+        for (int i = s.up; s.diagonal && i < columns; ++i) bench.H[i + i * e.ld] += s.diagonal[i];
     }
 
     // H + C S C' on the bench.

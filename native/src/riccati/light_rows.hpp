@@ -102,74 +102,83 @@ public:
         F = a.matrix(2 * room, room), X = a.matrix(most_n, room);
     }
 
-    // H + E P E', lower triangle, into `to`; P (nx, nx) is full. `side` has room for E. Threads share the rows, so that what each
-    // has written is what it reads.
-    void add(const LightEdge& edge, int n, int columns, int nx, const double* E, const double* P, const double* H,
-             int ldh, double* side, double* to, int ldt, const SharedProducts& shared) {
+    // H + E P E' + C S C' of the stage's penalties, lower triangle, into `to`; P (nx, nx) is full. `side` has room for E. controls()
+    // comes when the columns before `up` are there, beside the work on others.
+    template <class Controls>
+    void add(const LightEdge& edge, int up, int n, int columns, int nx, const double* E, const double* P,
+             const FurtherFactors& penalties, const double* H, int ldh, double* side, double* to, int ldt,
+             const SharedProducts& shared, const Controls& controls) {
         const LightRows& rows = *edge.pattern;
         const int light = rows.light, full = nx - light, fp = padded(full), xp = padded(nx), ld = fp + padded(light);
-        move(edge, light, full, P, xp, ld);
+        const auto evenly = [](int i) { return double(i); };
+        shared.blocks_of_rows(fp, evenly, [&](int begin, int end) { move(edge, begin, end, light, full, P, xp, ld); });
         const double *V = E + std::ptrdiff_t(light) * n, *N = F + fp;
-        int first = n;  // row in which D has something
-        for (const LightRows::Piece& piece : rows.own) first = std::min(first, piece.column / W * W);
-        shared.rows_of_triangle(n, full + light, [&](int begin, int end) {
-            const int count = end - begin, before = std::min(begin, columns);
-            product<false, true, 1>(count, full, full, V + begin, n, F, ld, nullptr, 0, side + begin, n);
+        shared.blocks_of_rows(n, evenly, [&](int begin, int end) {
+            product<false, true, 1>(end - begin, full, full, V + begin, n, F, ld, nullptr, 0, side + begin, n);
             for (int j = 0; j < full; ++j)
                 edge.add_rows(rows.own, N + std::ptrdiff_t(j) * ld, side + std::ptrdiff_t(j) * n, begin, end);
-            product<false, true, 1>(count, before, full, side + begin, n, V, n, H + begin, ldh, to + begin, ldt);
-            const std::ptrdiff_t corner = begin;
-            product<true, true, 1>(count, std::min(end, columns) - before, full, side + begin, n, V + begin, n,
-                                   H + corner + corner * ldh, ldh, to + corner + corner * ldt, ldt);
-            const int top = std::max(first, begin);
-            if (top >= end) return;
-            for (int j = 0; j < light; j += TILE_COLUMNS) {  // V' N' + D' P_ll, as far as D takes it below the diagonal
-                const int last = std::min(j + TILE_COLUMNS, light),
-                          from = std::max(top, rows.first_of(j, last) / W * W);
-                if (from >= end) continue;
-                double* to_X = X + std::ptrdiff_t(j) * n;
-                product<false, true, 1>(end - from, last - j, full, V + from, n, N + j, ld, nullptr, 0, to_X + from, n);
-                for (int k = j; k < last; ++k, to_X += n)
-                    edge.add_rows(rows.own, P + std::ptrdiff_t(k) * xp, to_X, from, end);
-            }
-            edge.each(rows.own, [&](int row, int column, double value) {
-                const double* from = X + std::ptrdiff_t(row) * n;
-                double* target = to + std::ptrdiff_t(column) * ldt;
-                for (int i = std::max(begin, column / W * W); i < end; i += W)
-                    store(target + i, load(target + i) + value * load(from + i));
-            });
         });
+        int first = n;  // row in which D has something
+        for (const LightRows::Piece& piece : rows.own) first = std::min(first, piece.column / W * W);
+        const std::ptrdiff_t split = first < up ? 0 : up;
+        const auto before = [&] {
+            product<true, true, 1>(n, split, full, side, n, V, n, H, ldh, to, ldt, 0, penalties);
+            if (split) controls();
+        };
+        const auto work = [&](int i) {  // the triangle, and what D meets of V' N'
+            const double below = std::max(0, int(split) + i - first);
+            return (full + penalties.depth) * double(i) * i + full * below * below;
+        };
+        shared.blocks_beside(before, n - split, work, [&](int begin, int end) {
+            product_of_rows(begin, end, columns - split, full, side + split, n, V + split, n, H + split + split * ldh,
+                            ldh, to + split + split * ldt, ldt, penalties.from(split, split));
+            add_own(edge, std::max<int>(first, split + begin), split + end, n, light, full, V, P, xp, ld, to, ldt);
+        });
+        if (!split) controls();
     }
 
 private:
-    // F <- [M; N]
-    void move(const LightEdge& edge, int light, int full, const double* P, int xp, int ld) {
-        const int fp = padded(full);
-        for (int j = 0; j < full; ++j) {
-            const double* column = P + std::ptrdiff_t(light + j) * xp;
-            double* to = F + std::ptrdiff_t(j) * ld;
-            for (int i = 0; i < full; ++i) to[i] = 0.5 * column[light + i];
-            std::fill(to + full, to + fp, 0.0);
-            std::copy_n(column, light, to + fp);
-            std::fill(to + fp + light, to + ld, 0.0);
+    // Rows begin to below end of (V' N' + D' P_ll) D, as far as D takes it below the diagonal.
+    void add_own(const LightEdge& edge, int begin, int end, int n, int light, int full, const double* V,
+                 const double* P, int xp, int ld, double* to, int ldt) {
+        const LightRows& rows = *edge.pattern;
+        if (begin >= end) return;
+        for (int j = 0; j < light; j += TILE_COLUMNS) {
+            const int last = std::min(j + TILE_COLUMNS, light), from = std::max(begin, rows.first_of(j, last) / W * W);
+            if (from >= end) continue;
+            double* to_X = X + std::ptrdiff_t(j) * n;
+            product<false, true, 1>(end - from, last - j, full, V + from, n, F + padded(full) + j, ld, nullptr, 0,
+                                    to_X + from, n);
+            for (int k = j; k < last; ++k, to_X += n)
+                edge.add_rows(rows.own, P + std::ptrdiff_t(k) * xp, to_X, from, end);
         }
-        for (int j = full; j < fp; ++j) fill_zero(ld, F + std::ptrdiff_t(j) * ld);
-        add_following(edge, light, P, xp, ld, fp);  // half of P_ll T, and the other half once T' has met the first
-        for (int j = 0; j < full; ++j) {
+        edge.each(rows.own, [&](int row, int column, double value) {
+            const double* from = X + std::ptrdiff_t(row) * n;
+            double* target = to + std::ptrdiff_t(column) * ldt;
+            for (int i = std::max(begin, column / W * W); i < end; i += W)
+                store(target + i, load(target + i) + value * load(from + i));
+        });
+    }
+
+    // Columns begin to below end of F <- [M; N]: with P [T; 1] = [N; R], M is R + T' N.
+    void move(const LightEdge& edge, int begin, int end, int light, int full, const double* P, int xp, int ld) {
+        const int fp = padded(full), last = std::min(end, full);
+        for (int j = begin; j < end; ++j) fill_zero(ld, F + std::ptrdiff_t(j) * ld);
+        for (int j = begin; j < last; ++j) add_column(1.0, light, full, P + std::ptrdiff_t(light + j) * xp, ld, j);
+        edge.each(edge.pattern->following, [&](int row, int column, double value) {
+            if (column >= begin && column < last)
+                add_column(value, light, full, P + std::ptrdiff_t(row) * xp, ld, column);
+        });
+        for (int j = begin; j < last; ++j) {
             double* to = F + std::ptrdiff_t(j) * ld;
             edge.add_rows(edge.pattern->following, to + fp, to);
         }
-        fold(fp, F, ld);
-        mirror(full, F, ld);
-        add_following(edge, light, P, xp, ld, fp);
     }
 
-    void add_following(const LightEdge& edge, int light, const double* P, int xp, int ld, int fp) {
-        edge.each(edge.pattern->following, [&](int row, int column, double value) {
-            const double *from = P + std::ptrdiff_t(row) * xp, half = 0.5 * value;
-            double* to = F + fp + std::ptrdiff_t(column) * ld;
-            for (int t = 0; t < padded(light); t += W) store(to + t, load(to + t) + half * load(from + t));
-        });
+    void add_column(double factor, int light, int full, const double* from, int ld, int j) {
+        double* __restrict M = F + std::ptrdiff_t(j) * ld, * __restrict N = M + padded(full);
+        for (int i = 0; i < light; ++i) N[i] += factor * from[i];
+        for (int i = 0; i < full; ++i) M[i] += factor * from[light + i];
     }
 
     double *F, *X;

@@ -285,9 +285,13 @@ private:
         s.sweep.rows = s.ng;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
         if (!is_small(s)) {
-            gathering.gather(stages, s, bench, shared);
             const bool root = s.nx >= SQUARE_ROOT_STATES && s.parent >= 0 && !s.light.pattern;
-            return s.sweep.eliminate(bench, smallest_pivot, root, shared);
+            const bool rows = s.sweep.rows > 0;
+            bool positive = false;
+            gathering.gather(stages, s, bench, shared, [&] { positive = !rows && s.sweep.factor_controls(bench); });
+            if (rows) return s.sweep.eliminate(bench, smallest_pivot, root, shared);
+            if (positive) s.sweep.find_cost_to_go(bench, root, shared);
+            return positive;
         }
         s.sweep.rank = s.sweep.passed = 0;
         s.sweep.declined = false;

@@ -273,8 +273,8 @@ class Problem:
         link: str,
         position: ArrayLike | ca.SX | None = None,
         rotation: ArrayLike | ca.SX | None = None,
-        pointing: tuple[ArrayLike, ArrayLike] | None = None,
-        along: ArrayLike | None = None,
+        pointing: tuple[ArrayLike | ca.SX, ArrayLike | ca.SX] | None = None,
+        along: ArrayLike | ca.SX | None = None,
         tolerance: float | ca.SX = 0.0,
         angle: float | ca.SX = 0.0,
         at: Stages = "end",
@@ -284,8 +284,8 @@ class Problem:
 
         position: (3,), m, to within `tolerance` along each axis; with `along` (3,) anywhere on the line through it.
         rotation: (3, 3), the link's axes in the world, to within `angle` about each, rad. pointing: an axis of the
-        link and the direction it is to have in the world, to within `angle`, turned about it at will. name: what the
-        rows are called by, where a link has several goals.
+        link and the direction it is to have in the world, to within `angle`, turned about it at will. Directions
+        that are parameters must have norm 1. name: what the rows are called by, where a link has several goals.
         """
         from .space.goals import reach
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dynamics import Model
 from ...errors import ProblemError, said
 from ...ocp import Problem
+from ...ocp.statement.space.goals import across
 from .arguments import length, numbers
+
+UP = np.array([0.0, 0.0, 1.0])  # where no direction is said
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,13 @@ class ToolGoal:
 
 @dataclass(frozen=True)
 class GoalKind:
-    """What of a tool goal is machine code: all but its place, its rotation and its tolerances."""
+    """What of a tool goal is machine code: the link, and what is said of it; not the numbers."""
 
     link: str
     placed: bool
+    lined: bool
     turned: bool
-    pointing: tuple[tuple[float, ...], tuple[float, ...]] | None
-    along: tuple[float, ...] | None
+    aimed: bool
     loose: bool
     slanted: bool
 
@@ -50,8 +54,8 @@ class GoalKind:
             self.link,
             position=ocp.parameter(f"{name}_position", 3) if self.placed else None,
             rotation=ocp.parameter(f"{name}_rotation", 9) if self.turned else None,
-            pointing=self.pointing,
-            along=self.along,
+            pointing=(ocp.parameter(f"{name}_axis", 3), ocp.parameter(f"{name}_aim", 3)) if self.aimed else None,
+            along=ocp.parameter(f"{name}_along", 3) if self.lined else None,
             tolerance=share * ocp.parameter(f"{name}_tolerance") if self.loose else 0.0,
             angle=share * ocp.parameter(f"{name}_angle") if self.slanted else 0.0,
             at=at,
@@ -65,7 +69,10 @@ class FilledToolGoal:
 
     kind: GoalKind
     position: np.ndarray
+    along: np.ndarray
+    across: np.ndarray  # (2, 3), the axes along which an offset from the line counts
     rotation: np.ndarray
+    pointing: tuple[np.ndarray, np.ndarray]
     tolerance: float
     angle: float
 
@@ -74,6 +81,10 @@ class FilledToolGoal:
         kind, found = self.kind, {}
         if kind.placed:
             found[f"{name}_position"] = self.position
+        if kind.lined:
+            found[f"{name}_along"] = self.along
+        if kind.aimed:
+            found[f"{name}_axis"], found[f"{name}_aim"] = self.pointing
         if kind.turned:
             found[f"{name}_rotation"] = self.rotation.T.ravel()  # SX is read column after column
         if kind.loose:
@@ -90,15 +101,15 @@ class FilledToolGoal:
         away, turned = np.zeros(len(p)), np.zeros(len(p))
         if self.kind.placed:
             offset = p - self.position
-            if self.kind.along is not None:
-                offset = offset @ across(np.array(self.kind.along)).T
+            if self.kind.lined:
+                offset = offset @ self.across.T
             away = abs(offset).max(axis=1)
         if self.kind.turned:
             E = np.einsum("ji,kjl->kil", self.rotation, R)
             sine = np.stack([E[:, 2, 1] - E[:, 1, 2], E[:, 0, 2] - E[:, 2, 0], E[:, 1, 0] - E[:, 0, 1]], axis=1)
             turned = abs(sine / np.sqrt(np.maximum(1 + np.trace(E, axis1=1, axis2=2), 1e-12))[:, None]).max(axis=1)
-        if self.kind.pointing is not None:
-            axis, direction = (np.array(each) for each in self.kind.pointing)
+        if self.kind.aimed:
+            axis, direction = self.pointing
             aimed = R @ axis
             turned = np.arctan2(np.linalg.norm(np.cross(aimed, direction), axis=1), aimed @ direction)
         return away, turned
@@ -150,14 +161,23 @@ def filled(model: Model, goal: ToolGoal) -> FilledToolGoal:
     kind = GoalKind(
         link=link,
         placed=goal.position is not None,
+        lined=goal.along is not None,
         turned=goal.rotation is not None,
-        pointing=_pointing(goal),
-        along=None if goal.along is None else _direction("along", goal.along),
+        aimed=goal.pointing is not None,
         loose=goal.position is not None and tolerance > 0,
         slanted=turned and angle > 0,
     )
-    position = np.zeros(3) if goal.position is None else _numbers("position", goal.position, 3)
-    return FilledToolGoal(kind, position, rotation, tolerance if kind.placed else np.inf, angle if turned else np.inf)
+    along = UP if goal.along is None else _direction("along", goal.along)
+    return FilledToolGoal(
+        kind,
+        position=np.zeros(3) if goal.position is None else _numbers("position", goal.position, 3),
+        along=along,
+        across=np.array(ca.DM(across(ca.SX(ca.DM(along))))),
+        rotation=rotation,
+        pointing=_pointing(goal),
+        tolerance=tolerance if kind.placed else np.inf,
+        angle=angle if turned else np.inf,
+    )
 
 
 def kept(model: Model, goals: Any) -> tuple[FilledToolGoal, ...]:
@@ -176,24 +196,19 @@ def kept(model: Model, goals: Any) -> tuple[FilledToolGoal, ...]:
     return found
 
 
-def across(direction: np.ndarray) -> np.ndarray:
-    """Two rows (2, 3) at right angles to a direction and to each other."""
-    return np.linalg.svd(direction.reshape(1, 3))[2][1:]
-
-
-def _pointing(goal: ToolGoal) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+def _pointing(goal: ToolGoal) -> tuple[np.ndarray, np.ndarray]:
     if goal.pointing is None:
-        return None
+        return UP, UP
     if not isinstance(goal.pointing, (tuple, list)) or len(goal.pointing) != 2:
         raise ProblemError(f"ToolGoal: pointing is {said(goal.pointing)}, expected an axis and a direction")
     return _direction("axis", goal.pointing[0]), _direction("direction", goal.pointing[1])
 
 
-def _direction(what: str, value: ArrayLike) -> tuple[float, ...]:
+def _direction(what: str, value: ArrayLike) -> np.ndarray:
     vector = _numbers(what, value, 3)
     if not 0 < np.linalg.norm(vector) < np.inf:
         raise ProblemError(f"ToolGoal: {what} is {said(value)}, expected a direction of three numbers")
-    return tuple((vector / np.linalg.norm(vector)).tolist())
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 def _numbers(what: str, value: ArrayLike, size: int) -> np.ndarray:

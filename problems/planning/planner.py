@@ -18,6 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from os import cpu_count
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -180,14 +181,15 @@ class Planner:
         start: ArrayLike,
         goal: ArrayLike | ToolGoal,
         scene: Scene,
-        via: Sequence[ArrayLike | ToolGoal],
+        via: Any,
         keep: ToolGoal | Sequence[ToolGoal],
         payload: Payload | None,
     ) -> Asked:
         instance("plan: scene", scene, Scene)
-        if not isinstance(via, (list, tuple)) and not (isinstance(via, np.ndarray) and via.ndim == 2):
+        listed: Any = list(via) if isinstance(via, np.ndarray) and via.ndim == 2 else via
+        if not isinstance(listed, (list, tuple)):
             raise ProblemError(f"plan: via is {said(via)}, expected a list of configurations and ToolGoals")
-        goals = [self._goal(f"via point {k + 1}", each) for k, each in enumerate(via)]
+        goals = [self._goal(f"via point {k + 1}", each) for k, each in enumerate(listed)]
         load = carried(self.cloud.model, payload)
         limited = np.isfinite(self.limits.torque).any()
         return Asked(

@@ -35,6 +35,10 @@ def at(motion, time):
     return q, motion.v[k] + t * motion.a[k] + t**2 / 2 * motion.jerk[k]
 
 
+def nothing_is_compiled(*_, **__):
+    raise AssertionError("machine code is made")
+
+
 @pytest.mark.parametrize("jerk", [None, 60.0])
 def test_a_via_point_is_passed_without_a_stop(arm, jerk):
     scene, limits = table(), ts.JointLimits(acceleration=8.0, jerk=jerk)
@@ -94,7 +98,7 @@ def test_a_tool_goal_on_the_way_chooses_its_configuration(arm):
     assert turned.duration < ts.plan(arm, START, ts.ToolGoal("tool", p, R), table(), LIMITS).duration
 
 
-def test_a_tool_is_kept_upright_and_on_a_line_between_the_stages_too(arm):
+def test_a_tool_is_kept_upright_and_on_a_line_between_the_stages_too(arm, monkeypatch):
     def leaning(plan):
         R, _ = arm.compiled.link_pose(plan.motion.sample(10)[1], "tool")
         return np.arccos(-R[:, 2, 2]).max()
@@ -111,6 +115,18 @@ def test_a_tool_is_kept_upright_and_on_a_line_between_the_stages_too(arm):
     assert plan.found and abs(off[:, [0, 2]]).max() <= 0.005 * (1 + 1e-5)
     assert abs(off[-1, 1]) > 0.9
     holds(arm, plan, LIMITS.of(arm))
+    monkeypatch.setattr(compiler, "expanded", nothing_is_compiled)  # nor for another line, nor for another cone
+    back = ts.ToolGoal("tool", position=start, along=(0.1, -1, 0.05), tolerance=0.15)
+    plan = ts.plan(arm, START, GOAL, limits=LIMITS, keep=[back])
+    q = plan.motion.sample(10)[1]
+    off = arm.compiled.link_pose(q, "tool")[1] - start
+    along = np.array([0.1, -1, 0.05]) / np.linalg.norm([0.1, -1, 0.05])
+    assert plan.found and np.linalg.norm(off - np.outer(off @ along, along), axis=1).max() <= 0.15 * np.sqrt(2)
+    leaned = ts.ToolGoal("tool", pointing=((0, 0, 2), (0.1, 0, -1)), angle=1.1)
+    plan = ts.plan(arm, START, GOAL, table(), LIMITS, keep=leaned)
+    R, _ = arm.compiled.link_pose(plan.motion.sample(10)[1], "tool")
+    aim = np.array([0.1, 0, -1]) / np.linalg.norm([0.1, 0, -1])
+    assert plan.found and np.arccos(R[:, :, 2] @ aim).max() <= 1.1 + 1e-6
 
 
 def test_ends_off_what_is_kept_and_via_points_that_cannot_be_are_said(arm):
@@ -161,10 +177,6 @@ def test_a_load_by_pinocchio_and_no_code_for_another_one(monkeypatch):
     limits = ts.JointLimits(velocity=3.0, torque=(60.0, 200.0, 60.0, 90.0, 30.0, 20.0, 10.0))
     inertia = np.diag([0.02, 0.03, 0.01])
     ts.plan(iiwa, start, goal, limits=limits, payload=ts.Payload("iiwa_flange", 1.0))
-
-    def nothing_is_compiled(*_, **__):
-        raise AssertionError("machine code is made")
-
     monkeypatch.setattr(compiler, "expanded", nothing_is_compiled)
     durations, twins = [], {}
     for mass in (0.0, 6.0, 12.0):

@@ -28,8 +28,8 @@ def reach(
     link: str,
     position: ArrayLike | ca.SX | None,
     rotation: ArrayLike | ca.SX | None,
-    pointing: tuple[ArrayLike, ArrayLike] | None,
-    along: ArrayLike | None,
+    pointing: tuple[ArrayLike | ca.SX, ArrayLike | ca.SX] | None,
+    along: ArrayLike | ca.SX | None,
     tolerance: float | ca.SX,
     angle: float | ca.SX,
     at: Stages,
@@ -47,7 +47,7 @@ def reach(
     if position is not None:
         error = p - _shaped(f"reach: position of '{link}'", position, (3, 1))
         if along is not None:
-            error = ca.SX(_across(f"reach: along of '{link}'", along)) @ error
+            error = across(_unit(f"reach: along of '{link}'", along)) @ error
         _within(problem, f"{called} position", error, tolerance, at)
     if rotation is not None:
         wanted = _shaped(f"reach: rotation of '{link}'", rotation, (3, 3))
@@ -57,7 +57,7 @@ def reach(
     if pointing is not None:
         if not isinstance(pointing, (tuple, list)) or len(pointing) != 2:
             raise ProblemError(f"reach: pointing of '{link}' is {said(pointing)}, expected an axis and a direction")
-        axis = R @ ca.SX(_unit(f"reach: axis of '{link}'", pointing[0]))
+        axis = R @ _unit(f"reach: axis of '{link}'", pointing[0])
         direction = _unit(f"reach: direction of '{link}'", pointing[1])
         _pointing(problem, f"{called} pointing", axis, direction, angle, at)
 
@@ -67,7 +67,7 @@ def keep_upright(problem: Problem, link: str, axis: ArrayLike, up: ArrayLike, an
     if not (isinstance(angle, (int, float)) and 0 < angle <= np.pi):
         raise ProblemError(f"keep_upright: angle is {said(angle)}, expected one of more than 0 and at most pi, in rad")
     R, _ = _pose(problem, "keep_upright", link)
-    leaning = R @ ca.SX(_unit("keep_upright: axis", axis))
+    leaning = R @ _unit("keep_upright: axis", axis)
     _pointing(problem, f"{link} upright", leaning, _unit("keep_upright: up", up), angle, at)
 
 
@@ -96,12 +96,10 @@ def _pose(problem: Problem, verb: str, link: str) -> tuple[ca.SX, ca.SX]:
     return ca.SX(R), ca.SX(p)
 
 
-def _pointing(
-    problem: Problem, name: str, axis: ca.SX, direction: np.ndarray, angle: float | ca.SX, at: Stages
-) -> None:
+def _pointing(problem: Problem, name: str, axis: ca.SX, direction: ca.SX, angle: float | ca.SX, at: Stages) -> None:
     """An axis in a direction, or in a cone about it."""
     if _is_zero(name, angle):
-        problem.constrain(name, ca.SX(_across("", direction)) @ axis, equals=0, at=at)
+        problem.constrain(name, across(direction) @ axis, equals=0, at=at)
         problem.constrain(f"{name} this way", ca.dot(direction, axis), lower=0, at=at)
     else:
         problem.constrain(name, ca.dot(direction, axis), lower=ca.cos(angle), at=at)
@@ -144,13 +142,21 @@ def _check_rotation(link: str, R: np.ndarray) -> None:
         raise ProblemError(f"reach: rotation of '{link}' is no rotation matrix, expected one (3, 3)")
 
 
-def _unit(what: str, value: ArrayLike) -> np.ndarray:
+def _unit(what: str, value: ArrayLike | ca.SX) -> ca.SX:
+    """A direction (3, 1); numbers are brought to norm 1, of symbols that is the user's to see to."""
+    if isinstance(value, ca.SX) and not value.is_constant():
+        if value.numel() != 3:
+            raise ProblemError(f"{what} has shape {value.shape}, expected a direction of three entries")
+        return ca.reshape(value, 3, 1)
     vector = checked_floats(what, value, "three numbers").ravel()
     if len(vector) != 3 or not np.isfinite(vector).all() or not 0 < np.linalg.norm(vector) < np.inf:
         raise ProblemError(f"{what} is {said(value)}, expected a direction of three numbers")
-    return vector / np.linalg.norm(vector)
+    return ca.SX(ca.DM(vector / np.linalg.norm(vector)))
 
 
-def _across(what: str, direction: ArrayLike) -> np.ndarray:
-    """Two rows (2, 3) at right angles to a direction and to each other."""
-    return np.linalg.svd(_unit(what, direction).reshape(1, 3))[2][1:]
+def across(direction: ca.SX) -> ca.SX:
+    """Two rows (2, 3) at right angles to a direction (3, 1) of norm 1, and to each other."""
+    aside = ca.if_else(ca.fabs(direction[0]) < 0.6, ca.DM([1, 0, 0]), ca.DM([0, 1, 0]))
+    first = ca.cross(direction, aside)
+    first = first / ca.norm_2(first)
+    return ca.horzcat(first, ca.cross(direction, first)).T

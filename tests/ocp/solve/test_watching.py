@@ -104,3 +104,14 @@ def test_faults_are_located_on_every_thread(threads):
         values[stages] = -1.0
         solution = solver.solve(settings=Settings(threads=threads), bad=values)
         assert (solution.status, solution.fault.name, solution.fault.stage) == ("not finite", "cost", stages[0])
+
+
+def test_another_solver_solves_in_the_middle_of_a_solve_of_the_first():
+    """They share machine code, not memory: one may be called from the other's callback, and nothing changes."""
+    solver = swing_up().build()
+    other, alone, beside = solver.another(), solver.solve(), []
+    assert other.backend.code is solver.backend.code or other.backend.code == solver.backend.code
+    again = solver.solve(callback=lambda each: beside.append(other.solve()) if each.iteration == 2 else None)
+    for solution in (again, beside[0]):
+        np.testing.assert_array_equal(solution.angle, alone.angle)
+        assert solution.statistics.iterations == alone.statistics.iterations

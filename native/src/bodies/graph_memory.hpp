@@ -33,6 +33,7 @@ struct GraphMemory {
             p.factor = lanes(node.saddle.values()), p.slope = lanes(node.pairs.slope.size());
             p.curvature = lanes(node.pairs.curvature.size()), p.with_unknown = lanes(node.pairs.with_unknown.size());
             p.y = lanes(node.saddle.size()), p.mu = lanes(node.saddle.size()), p.nu = lanes(3 * node.saddle.nv);
+            p.own = lanes(node.own.size() + 1), p.fills = lanes(node.fills.size()), p.bends = lanes(node.bends.size());
             p.Y = a.matrix(n, node.saddle.size());
             p.D = node.later ? a.matrix(n, node.saddle.size()) : nullptr;
             p.w_z = node.earlier.empty() ? nullptr : a.matrix(n, node.inputs());
@@ -49,6 +50,7 @@ struct GraphMemory {
 
     struct NodeMemory {
         double *factor, *slope, *curvature, *with_unknown, *y, *mu, *nu;  // vectors of lanes
+        double *own, *fills, *bends;                                      // likewise: slopes of w and 1, sums of them
         double *Y, *D, *w_z;                                              // of one stage, transposed
     };
     std::vector<TreeDynamics<Stages>> dynamics;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graph.hpp"
+#include "place_sums.hpp"
 #include "saddle.hpp"
 #include "visited_pairs.hpp"
 
@@ -13,14 +14,6 @@ struct GraphPattern {
     // among its unknowns for a node.
     struct Entry {
         int from, row, column;
-    };
-    // A term of one place of a dense matrix: a visited value times one or two compiled numbers.
-    struct Fill {
-        int value, from, to;
-    };
-    struct Bend {
-        int value, one, two, to;
-        double share;
     };
     struct Part {  // the columns of one y
         int node;
@@ -40,8 +33,7 @@ struct GraphPattern {
         VisitedPairs pairs;
         RowSteps slope, with_unknown, curvature;  // -g_w W; S_wy Y; 1/2 S_ww W: columns of W or Y to rows of g or w
         std::vector<Entry> own;                   // w_k by (u, x)
-        std::vector<Fill> fills;                  // -g_w W, where no node is earlier
-        std::vector<Bend> bends;                  // W' S_ww W, likewise; the half of what is on the diagonal
+        PlaceSums fills, bends;                   // g_w W and 1/2 W' S_ww W, where no node is earlier
         std::vector<Part> earlier;                // w_k by the unknowns of earlier nodes
         bool later = false;                       // whether a node rests on this one
 
@@ -49,17 +41,17 @@ struct GraphPattern {
 
         // Once `own` is whole; n: length of a column along (u, x).
         void list_terms(int n) {
-            std::vector<std::vector<Entry>> of(3 * saddle.nv);
-            for (const Entry& e : own) of[e.row].push_back(e);
+            const int one = int(own.size());  // as a factor
+            std::vector<std::vector<int>> of(3 * saddle.nv);
+            for (int e = 0; e < one; ++e) of[own[e].row].push_back(e);
             for (std::size_t t = 0; t < pairs.slope.size(); ++t)
-                for (const Entry& e : of[pairs.slope[t].j])
-                    fills.push_back({int(t) * W, e.from, e.column + pairs.slope[t].i * n});
+                for (int e : of[pairs.slope[t].j]) fills.add(own[e].column + pairs.slope[t].i * n, int(t), e, one, 1.0);
             for (std::size_t t = 0; t < pairs.curvature.size(); ++t) {
                 const auto [i, j] = pairs.curvature[t];
-                for (const Entry& a : of[i])
-                    for (const Entry& b : of[j])
-                        bends.push_back({int(t) * W, a.from, b.from, a.column + b.column * n, i == j ? 0.5 : 1.0});
+                for (int a : of[i])
+                    for (int b : of[j]) bends.add(own[a].column + own[b].column * n, int(t), a, b, i == j ? 0.5 : 1.0);
             }
+            fills.sort(), bends.sort();
         }
 
     private:

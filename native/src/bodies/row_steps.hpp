@@ -40,12 +40,13 @@ public:
     void on_columns(const double* values, int n, const double* Y, double* X) const {
         int i = 0;  // in strips that stay in the nearest cache
         for (; i + STRIP * W <= n; i += STRIP * W) strip<STRIP>(values, n, Y + i, X + i);
+        if (i + STRIP / 2 * W <= n) strip<STRIP / 2>(values, n, Y + i, X + i), i += STRIP / 2 * W;
         for (; i + 2 * W <= n; i += 2 * W) strip<2>(values, n, Y + i, X + i);
         if (i < n) strip<1>(values, n, Y + i, X + i);
     }
 
 private:
-    static constexpr int STRIP = 6;
+    static constexpr int STRIP = 12;
 
     struct Step {
         int target, first, end, scale;
@@ -62,13 +63,13 @@ private:
             for (int t = s.first; t < s.end; ++t) {
                 const vec value = broadcast(values[terms[t].value]);
                 const double* y = Y + std::ptrdiff_t(terms[t].source) * n;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
                 for (int v = 0; v < MV; ++v) sum[v] += value * load(y + v * W);
             }
             const double scale = s.scale == NONE ? 1.0 : values[s.scale * W];
             const vec own = broadcast(s.own * scale), sign = broadcast(s.sign * scale);
             double* x = X + std::ptrdiff_t(s.target) * n;
-#pragma GCC unroll 8
+#pragma GCC unroll 16
             for (int v = 0; v < MV; ++v) store(x + v * W, own * load(x + v * W) + sign * sum[v]);
         }
     }

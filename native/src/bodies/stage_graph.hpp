@@ -64,6 +64,7 @@ public:
                 memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
                 curvature_beside(int(k), memory, lanes);
             }
+            for (std::size_t k = 0; k < nodes.size(); ++k) add_up(nodes[k], memory, memory.parts[k], lanes);
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
                 for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
@@ -217,6 +218,19 @@ private:
         }
     }
 
+    // Of all lanes, what is sparse in a node that rests on no other.
+    void add_up(const Node& node, GraphMemory& memory, GraphMemory::NodeMemory& part, const Lanes& lanes) const {
+        if (!node.earlier.empty()) return;
+        const std::size_t one = node.own.size();
+        store(part.own + one * W, broadcast(1.0));
+        for (int l = 0; l < W; ++l) {
+            const double* slopes = memory.slopes + std::ptrdiff_t(std::min(l, lanes.count - 1)) * graph.slopes.size;
+            for (std::size_t e = 0; e < one; ++e) part.own[e * W + l] = slopes[node.own[e].from];
+        }
+        node.fills.find(part.slope, part.own, part.fills);
+        if (graph.exact) node.bends.find(part.curvature, part.own, part.bends);
+    }
+
     // Y of every node at one stage, in columns along (u, x).
     void sensitivities(GraphMemory& memory, int l) const {
         const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
@@ -228,7 +242,7 @@ private:
             for (const Entry& e : node.own)
                 if (e.row >= node.inputs())
                     Y[e.column + std::ptrdiff_t(e.row - node.inputs()) * n] += slopes[e.from];  // g = ... - tau
-            for (const Fill& f : node.fills) Y[f.to] -= slopes[f.from] * part.slope[f.value + l];
+            node.fills.subtract(part.fills + l, Y);
             if (!node.earlier.empty()) {
                 inputs_along_z(memory, node, part, slopes);
                 node.slope.on_columns(part.slope + l, n, part.w_z, Y);
@@ -327,7 +341,7 @@ private:
             fill_zero(n * inputs, memory.C);
             node.with_unknown.on_columns(part.with_unknown + l, n, part.Y, memory.C);
             if (direct)
-                bend_directly(node, part, slopes, l, H);
+                node.bends.subtract(part.bends + l, H);
             else
                 node.curvature.on_columns(part.curvature + l, n, part.w_z, memory.C);
             for (const Entry& e : node.own)
@@ -343,13 +357,6 @@ private:
             const GraphMemory::NodeMemory& part = memory.parts[k];
             if (nodes[k].later) product_nt<false, -1>(n, n, nodes[k].saddle.size(), part.D, n, part.Y, n, H, n, H, n);
         }
-    }
-
-    // H -= 1/2 W' S_ww W of a node whose W is as sparse as its compiled slopes.
-    void bend_directly(const Node& node, const GraphMemory::NodeMemory& part, const double* slopes, int l,
-                       double* H) const {
-        for (const Bend& b : node.bends)
-            H[b.to] -= b.share * part.curvature[b.value + l] * slopes[b.one] * slopes[b.two];
     }
 };
 

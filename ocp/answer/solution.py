@@ -200,6 +200,10 @@ class Solution(WithoutSolver):
         """One sentence on what to try; empty where there is nothing to."""
         repeated = everywhere(self.layout) if self.status is Status.INFEASIBLE else []
         hint = f"; '{repeated[0]}' is demanded on every stage: give at= if it is meant for one" if repeated else ""
+        if self.status in (Status.STALLED, Status.ITERATION_LIMIT) and self.solver and self.solver.hessian != "exact":
+            hint = (
+                f'; steps by the {self.solver.hessian} Hessian come nearer slowly where rows curve: build with "exact"'
+            )
         return self.doubt or self.status.advice + hint
 
     @cached_property

@@ -84,6 +84,11 @@ class Solver:
         self.build_seconds = perf_counter() - begin
         _LIVING.add(self)
 
+    @property
+    def hessian(self) -> str:
+        """Which one it was built with, as `Problem.build` was told."""
+        return self._request[0]
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its statement and its machine code, which another processor compiles anew."""
         return _arrived, (self.problem, *self._request, self.backend.code)

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import trisweep as ts
 from trisweep.native import core
 from trisweep.ocp.answer.status import Status
 
@@ -23,3 +25,16 @@ def test_every_status_has_a_sentence_an_advice_and_a_row_in_the_documentation(st
 def test_another_word_is_refused():
     with pytest.raises(ValueError, match="status 'tired'"):
         Status.named("tired")
+
+
+@pytest.mark.parametrize("hessian", ["exact", "gauss-newton", "no-dynamics"])
+def test_who_ends_early_without_the_exact_hessian_hears_of_it(hessian):
+    ocp = ts.Problem(steps=5, step=0.1)
+    x, u = ocp.state("x"), ocp.control("u")
+    ocp.derivative(x=ts.sin(x) + u)
+    ocp.minimize(ts.sumsqr(u))
+    ocp.constrain("start", x, equals=1, at="start")
+    ocp.constrain("end", ts.sin(x), equals=np.sin(2.0), at="end")
+    solution = ocp.build(hessian=hessian).solve(settings=ts.Settings(iterations=1))
+    assert solution.status == "iteration limit"
+    assert ("build with" in solution.advice) == (hessian != "exact") == (hessian in solution.advice)

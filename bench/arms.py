@@ -42,7 +42,7 @@ def main() -> None:
             say(f"not solved: {entry.set} {entry.number}: {entry.status}: {entry.reason}")
     if options.csv:
         write_csv(options.csv, entries)
-    if options.sets == list(SETS) and not options.quick:
+    if options.sets == list(SETS) and options.count >= 100 and not options.quick:
         say.write(RESULTS / f"arms_{options.robot}.txt")
         plot(*to_draw(entries), RESULTS / f"arms_{options.robot}.png")
 

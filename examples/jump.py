@@ -45,8 +45,7 @@ for foot in feet:
 flight.constrain("land", q, equals=stand + LENGTH * np.eye(dog.nq)[0], at="end")
 stance.then(flight)
 
-settings = ts.Settings(barrier="adaptive", patience=3)  # the guess only stands there
-solution = stance.build().solve(guess={"q": stand}, settings=settings)
+solution = stance.build().solve(guess={"q": stand})
 print(solution)
 for name, motion in solution.phases.items():
     print(f"{name}: {motion.duration:.3f} s, trunk from {motion.q[0, 2]:.3f} to {motion.q[-1, 2]:.3f} m high")

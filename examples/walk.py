@@ -64,8 +64,7 @@ first.then(second, v=dog.impact(q1, v1, [contacts[feet.index(foot)] for foot in 
 second.then(stop, v=dog.impact(q2, v2, contacts)[0])
 
 tau = dog.standing_torques(stand, contacts)[6:]
-settings = ts.Settings(barrier="adaptive", patience=3)  # the guess only stands there
-solution = stance.build().solve(guess={"q": stand, "tau": tau}, settings=settings)
+solution = stance.build().solve(guess={"q": stand, "tau": tau})
 print(solution)
 for name, motion in solution.phases.items():
     print(f"{name}: trunk from {motion.q[0, 0]:.3f} to {motion.q[-1, 0]:.3f} m, {motion.q[-1, 2]:.3f} m high")

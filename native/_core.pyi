@@ -566,9 +566,16 @@ class Structure:
 class BarrierRule(enum.Enum):
     """How mu falls."""
 
-    monotone = 0
+    adaptive = 0
 
-    adaptive = 1
+    monotone = 1
+
+class CurvatureRule(enum.Enum):
+    """How a Hessian that curves down is met."""
+
+    damped = 0
+
+    shifted = 1
 
 class Settings:
     def __init__(self) -> None: ...
@@ -592,6 +599,10 @@ class Settings:
     def barrier(self) -> BarrierRule: ...
     @barrier.setter
     def barrier(self, arg: BarrierRule, /) -> None: ...
+    @property
+    def curvature(self) -> CurvatureRule: ...
+    @curvature.setter
+    def curvature(self, arg: CurvatureRule, /) -> None: ...
     @property
     def patience(self) -> int: ...
     @patience.setter

@@ -26,7 +26,7 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request, Watcher
-from .settings import LIMITS, Settings
+from .settings import LIMITS, RULES, Settings
 
 if TYPE_CHECKING:
     from ..many.rows import ProblemRows
@@ -242,5 +242,7 @@ def core_settings(settings: Settings, warm: bool) -> core.Settings:
     for name in LIMITS:
         value, kind = getattr(settings, name), type(getattr(inner, name))
         setattr(inner, name, kind(value) if value <= LARGEST else np.inf)
-    inner.barrier, inner.warm_start = core.BarrierRule[settings.barrier], warm
+    for name, rules in RULES.items():
+        setattr(inner, name, rules[getattr(settings, name)])
+    inner.warm_start = warm
     return inner

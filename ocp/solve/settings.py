@@ -9,9 +9,10 @@ import numpy as np
 from ...errors import ProblemError, said
 from ...native import core
 
-# Defaults, limits and rules are the core's: native/src/interior_point/settings.hpp, barrier/barrier_rules.hpp.
+# Defaults, limits and rules are the core's: settings.hpp, barrier/barrier_rules.hpp, direction/curvature.hpp of
+# native/src/interior_point.
 DEFAULT, LIMITS = core.Settings(), core.Settings.limits()
-BARRIERS = list(core.BarrierRule.__members__)
+RULES = {"barrier": core.BarrierRule, "curvature": core.CurvatureRule}
 MOST_THREADS = int(LIMITS["threads"][1])
 
 
@@ -23,7 +24,8 @@ class Settings:
     iterations: int = DEFAULT.iterations  # at most
     seconds: float = DEFAULT.seconds  # at most
     initial_barrier: float = DEFAULT.initial_barrier  # mu at the start
-    barrier: str = DEFAULT.barrier.name  # "monotone" or "adaptive": how mu falls
+    barrier: str = DEFAULT.barrier.name  # "adaptive" or "monotone": how mu falls
+    curvature: str = DEFAULT.curvature.name  # "damped" or "shifted": how a Hessian that curves down is met
     patience: int = DEFAULT.patience  # short steps in a row before restoration; 0: where there is no step at all
     threads: int = DEFAULT.threads  # that evaluate the functions of the stages; the result does not depend on it
     log: bool = False  # print the table of iterations as they come
@@ -43,9 +45,11 @@ class Settings:
             limit = "" if most == np.inf else f" of at most {most:g}"
             expected = f"a number from {least:.0f} to {most:.0f}" if is_count else f"a positive number{limit}"
             raise ProblemError(f"Settings: {name} is {said(value)}, expected {expected}")
-        if not isinstance(self.barrier, str) or self.barrier not in BARRIERS:
-            expected = " or ".join(map(repr, BARRIERS))
-            raise ProblemError(f"Settings: barrier is {said(self.barrier)}, expected {expected}")
+        for name, rules in RULES.items():
+            value, words = getattr(self, name), list(rules.__members__)
+            if not isinstance(value, str) or value not in words:
+                expected = " or ".join(map(repr, words))
+                raise ProblemError(f"Settings: {name} is {said(value)}, expected {expected}")
         if not isinstance(self.log, bool):
             raise ProblemError(f"Settings: log is {said(self.log)}, expected True or False")
 

@@ -194,6 +194,8 @@ void bind_structure(nb::module_& m) {
 void bind_settings(nb::module_& m) {
     nb::enum_<BarrierRule> rules(m, "BarrierRule", "How mu falls.");
     for (auto [word, rule] : BARRIER_RULES) rules.value(word, rule);
+    nb::enum_<CurvatureRule> curvatures(m, "CurvatureRule", "How a Hessian that curves down is met.");
+    for (auto [word, rule] : CURVATURE_RULES) curvatures.value(word, rule);
     nb::class_<Settings> settings(m, "Settings");
     settings.def(nb::init<>());
     Settings::each([&](const char* name, auto field, auto...) { settings.def_rw(name, field); });

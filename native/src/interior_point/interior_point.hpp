@@ -161,8 +161,9 @@ private:
     }
 
     bool find_direction() {
+        clear_correction(program);
         direction.linearize(convergence.residual, mu.free ? 0.0 : point.mu);
-        if (!direction.factor()) return false;
+        if (!direction.factor(settings.curvature)) return false;
         if (mu.free) {
             direction.solve();
             mu.probe();
@@ -189,6 +190,7 @@ private:
     }
 
     Status restore() {
+        clear_correction(program);
         search.give_up();
         const Status status = supervisor.restore();
         if (status != Status::restored) return status;

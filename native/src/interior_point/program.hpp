@@ -20,6 +20,7 @@ struct Bounds {
     double sign = 1.0;
     int size = 0, count = 0;  // of v; of the bounds
     double *there = nullptr, *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
+    double* correction = nullptr;  // by which gap times multiplier is aimed below mu (barrier.hpp)
 
     // The gaps at v from entry i on.
     vec gaps(const double* v, int i) const {
@@ -57,7 +58,7 @@ struct Bounds {
 
     void lay_out(Arena& a, int room) {
         size = room;
-        for (double** vector : {&there, &bound, &dual, &step, &gap, &inverse}) *vector = a.vector(room);
+        for (double** vector : {&there, &bound, &dual, &step, &gap, &inverse, &correction}) *vector = a.vector(room);
     }
 };
 
@@ -69,7 +70,8 @@ public:
     int variables = 0, rows = 0;  // without the gaps
     int size_place = 0;
     Bounds lower, upper;
-    bool convex = false;  // known to be a convex quadratic program
+    bool convex = false;       // known to be a convex quadratic program
+    bool curved_cost = false;  // known to have an f that curves up in every direction
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
     void refresh_gaps(const double* v) { lower.refresh(v), upper.refresh(v); }

@@ -7,7 +7,8 @@
 
 namespace trisweep {
 
-enum class BarrierRule : int;  // barrier/barrier_rules.hpp
+enum class BarrierRule : int;    // barrier/barrier_rules.hpp
+enum class CurvatureRule : int;  // direction/curvature.hpp
 
 struct Settings {
     double tolerance = 1e-8;                 // scaled KKT error of a solution
@@ -21,7 +22,8 @@ struct Settings {
     double boundary_fraction = 0.99;         // tau_min: share of the way to a bound that a step may go, at least
     double bound_push = 1e-2;                // kappa_1 = kappa_2: how far inside its bounds the start is moved
     BarrierRule barrier{};                   // how mu falls
-    int patience = 0;                        // short steps in a row before restoration; 0: where no step serves
+    CurvatureRule curvature{};               // how a Hessian that curves down is met
+    int patience = 3;                        // short steps in a row before restoration; 0: where no step serves
     int threads = 1;                         // that evaluate the stages' functions
     bool warm_start = false;                 // take multipliers and barrier from the previous solution
 
@@ -34,6 +36,7 @@ struct Settings {
         visit("seconds", &Settings::seconds, 0.0, INFINITY);
         visit("initial_barrier", &Settings::initial_barrier, 0.0, 1e10);
         visit("barrier", &Settings::barrier);
+        visit("curvature", &Settings::curvature);
         visit("patience", &Settings::patience, 0, 1000000000);
         visit("threads", &Settings::threads, 1, 256);
         visit("warm_start", &Settings::warm_start);

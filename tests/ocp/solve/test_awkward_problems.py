@@ -107,7 +107,7 @@ def test_a_solver_that_met_a_bad_problem_solves_a_good_one():
     assert solver.solve(depth=-1.0, goal=1.0).status == "not finite"
     for goal in (3.0, 30.0, 89.0, 91.0, 1000.0):
         far = solver.solve(depth=1.0, goal=goal)
-        assert far.status == "infeasible" and far.statistics.iterations < 50
+        assert far.status == "infeasible" and far.statistics.iterations < 100  # of two looks at it
     again = solver.solve(depth=1.0, goal=1.0)
     assert good.status == again.status == "solved"
     np.testing.assert_array_equal(good.x, again.x)

@@ -1,20 +1,21 @@
-"""The adaptive barrier, and what becomes of jams."""
+"""The rules of barrier and curvature, and what becomes of jams."""
 
 from itertools import pairwise
 
 import pytest
 from support.ocp_problems import swing_up_in_units
-from support.rivals import ipopt
+from support.rivals import OF_IPOPT, ipopt
 from trisweep.ocp import Settings
-from trisweep.ocp.solve.settings import BARRIERS
+from trisweep.ocp.solve.settings import RULES
 from trisweep.problems import task as ready
 
 
-@pytest.mark.parametrize("rule", BARRIERS)
-def test_every_rule_finds_the_optimum(rule):
-    task = ready("particle_steering")
+@pytest.mark.parametrize("name", ["particle_steering", "truck_trailer_parking"])
+@pytest.mark.parametrize("rule", [{name: word} for name, words in RULES.items() for word in words.__members__], ids=str)
+def test_every_rule_finds_the_optimum(rule, name):
+    task = ready(name)
     solver = task.build()
-    solution = solver.solve(task.guess, settings=Settings(barrier=rule), **task.parameters)
+    solution = solver.solve(task.guess, settings=Settings(**rule), **task.parameters)
     assert solution.status == "solved"
     assert solution.objective == pytest.approx(ipopt(task, solver).solve().objective, rel=1e-6)
 
@@ -32,12 +33,11 @@ def test_the_adaptive_barrier_finds_the_same_optimum(name):
 
 
 def test_short_steps_in_a_row_ask_for_restoration():
-    task = ready("pendulum_swing_up")
+    task = ready("iiwa_reach")
     solver = task.build()
     objective = ipopt(task, solver).solve().objective
-    for patience in (0, 2, 3):
-        settings = Settings(barrier="adaptive", patience=patience)
-        solution = solver.solve(task.guess, settings=settings)
+    for patience in (0, 1, 2):
+        solution = solver.solve(settings=Settings(patience=patience), **task.parameters)
         assert solution.status == "solved" and solution.objective == pytest.approx(objective, rel=1e-6)
         short = [step.alpha_primal < 0.1 and step.kind in "fhs" for step in solution.records]
         kinds = "".join("-" if each else step.kind for each, step in zip(short, solution.records))
@@ -48,7 +48,7 @@ def test_short_steps_in_a_row_ask_for_restoration():
 def test_where_the_quick_rules_fail_the_patient_one_is_asked():
     """The start comes twice in the log; from the second time on mu never rises."""
     solver = swing_up_in_units(speed=1e-5, rows=1e-3).build()
-    quick, patient = solver.solve(settings=Settings(barrier="adaptive", patience=3)), solver.solve()
+    quick, patient = solver.solve(), solver.solve(settings=OF_IPOPT)
     assert quick.status == patient.status == "solved"
     assert quick.objective == pytest.approx(patient.objective, rel=2e-6)
     first, again = (i for i, step in enumerate(quick.records) if step[1:6] == patient.records[0][1:6])

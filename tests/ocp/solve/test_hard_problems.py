@@ -147,7 +147,7 @@ def test_parallel_rows_that_contradict_each_other_are_infeasible(make):
     assert solution.status == "infeasible"
     named = {each.name for each in (*solution.violations, *solution.opponents)}
     assert {"one", "three halves"} <= named and not any(name.startswith("dynamics of") for name in named)
-    assert solution.statistics.iterations < 30
+    assert solution.statistics.iterations < 60  # of two looks at it
     assert "violated     'one'" in str(solution) and "against      'three halves'" in str(solution)
 
 

@@ -11,7 +11,7 @@ from trisweep.ocp.solve.native_backend import core_settings
 
 def test_the_defaults_of_the_settings_are_those_of_the_core():
     given, plain = core_settings(Settings(), warm=False), core.Settings()
-    for name in (*core.Settings.limits(), "barrier", "warm_start"):
+    for name in (*core.Settings.limits(), "barrier", "curvature", "warm_start"):
         assert getattr(given, name) == getattr(plain, name), name
 
 
@@ -39,7 +39,8 @@ def test_limits_of_iterations_and_time():
 def test_settings_are_checked():
     for wrong, sentence in (
         ({"patience": -1}, "patience is -1, expected a number from 0 to 1000000000"),
-        ({"barrier": "free"}, "barrier is 'free', expected 'monotone' or 'adaptive'"),
+        ({"barrier": "free"}, "barrier is 'free', expected 'adaptive' or 'monotone'"),
+        ({"curvature": ["damped"]}, "curvature is .*, expected 'damped' or 'shifted'"),
         ({"threads": 0}, "threads is 0, expected a number from 1 to 256"),
         ({"threads": True}, "threads is True"),
         ({"log": 1}, "log is 1, expected True or False"),

@@ -70,12 +70,31 @@ inline void subtract_duals(const Program& program, double* h) {
         for (int i = 0; i < b->size; i += W) store(h + i, load(h + i) - b->sign * load(b->dual + i));
 }
 
-// Steps of the bounds' multipliers that go with dv.
+// Mehrotra's correction: what the product of gap and multiplier becomes more by the steps of both that go with dv, which the
+// linear system leaves out.
+inline void set_correction(Program& program, const double* dv) {
+    for (Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W)
+            store(b->correction + i, b->sign * load(dv + i) * (load(b->there + i) * load(b->step + i)));
+}
+
+inline void clear_correction(Program& program) {
+    for (Bounds* b : {&program.lower, &program.upper}) fill_zero(b->size, b->correction);
+}
+
+// h += what it has to do with the corrections
+inline void add_correction(const Program& program, double* h) {
+    for (const Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W)
+            store(h + i, load(h + i) + b->sign * load(b->correction + i) * load(b->inverse + i));
+}
+
+// Steps of the bounds' multipliers that go with dv, towards gap times multiplier = mu, less the correction.
 inline void find_dual_steps(Program& program, const double* dv, double mu) {
     for (Bounds* b : {&program.lower, &program.upper})
         for (int i = 0; i < b->size; i += W) {
-            const vec dual = load(b->dual + i);
-            store(b->step + i, load(b->inverse + i) * (mu - dual * (b->sign * load(dv + i))) - dual);
+            const vec dual = load(b->dual + i), aimed_at = mu - load(b->correction + i);
+            store(b->step + i, load(b->inverse + i) * (aimed_at - dual * (b->sign * load(dv + i))) - dual);
         }
 }
 
@@ -116,6 +135,12 @@ inline double complementarity_error(const Program& program, double target) {
                              return magnitude(load(b->gap + i) * load(b->dual + i) - target * load(b->there + i));
                          }));
     return worst;
+}
+
+// Multipliers whose products with the gaps are all mu.
+inline void set_central_duals(Program& program, double mu) {
+    for (Bounds* b : {&program.lower, &program.upper})
+        for (int i = 0; i < b->size; i += W) store(b->dual + i, mu * load(b->inverse + i));
 }
 
 inline int bound_count(const Program& program) { return program.lower.count + program.upper.count; }

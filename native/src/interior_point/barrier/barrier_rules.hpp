@@ -1,9 +1,9 @@
 // How mu falls from iteration to iteration: the rules, each with its name. All of a rule is here.
 //
+//     adaptive   Mehrotra's probing rule and his correction, guarded by the KKT error: where that has not fallen below its last
+//                few values, mu is held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive
+//                barrier update strategies for nonlinear interior methods")
 //     monotone   as often as the barrier problem is solved well enough (Wächter and Biegler 2006, eq. 7)
-//     adaptive   Mehrotra's probing rule, guarded by the KKT error: where that has not fallen below its last few values, mu is
-//                held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive barrier update
-//                strategies for nonlinear interior methods")
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace trisweep {
 
-enum class BarrierRule : int { monotone, adaptive };  // the first is everybody's who asks for none
+enum class BarrierRule : int { adaptive, monotone };  // the first is everybody's who asks for none
 
 inline constexpr std::pair<const char*, BarrierRule> BARRIER_RULES[] = {
-    {"monotone", BarrierRule::monotone},
     {"adaptive", BarrierRule::adaptive},
+    {"monotone", BarrierRule::monotone},
 };
 
 class Mu {
@@ -68,20 +68,23 @@ public:
             set(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
     }
 
-    // From the direction towards complementarity zero. A step that a delta has shortened says little.
+    // From the direction towards complementarity zero. A step that a delta has shortened says little. Where it leads far, the
+    // direction that is taken is corrected by what the linear system leaves out.
     void probe() {
         if (direction.delta() != 0.0) return;
         const double* dv = direction.dv;
         find_dual_steps(program, dv, 0.0);
         const double now = mean_complementarity(program);
-        const double then = mean_complementarity_after(program, dv, largest_primal_step(program, dv, 1.0),
-                                                       largest_dual_step(program, 1.0));
+        const double primal = largest_primal_step(program, dv, 1.0), dual = largest_dual_step(program, 1.0);
+        const double then = mean_complementarity_after(program, dv, primal, dual);
         const double share = std::min(then / now, MOST_SHARE);
         set(std::min(most, share * share * share * now));
+        if (std::min(primal, dual) >= FAR) set_correction(program, dv);
     }
 
 private:
     static constexpr double MOST = 1e3;  // times the mean complementarity at the start
+    static constexpr double FAR = 0.3;   // share of a direction
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
 
     bool is_adaptive() const { return settings.barrier == BarrierRule::adaptive && bound_count(program) > 0; }

@@ -2,15 +2,15 @@
 // solution, refined.
 #pragma once
 
+#include "curvature.hpp"
 #include "interior_point/iterate.hpp"
 #include "refinement.hpp"
-#include "regularization.hpp"
 
 namespace trisweep {
 
 class Direction {
 public:
-    explicit Direction(Iterate& point) : point(point), program(point.program), refinement(program) {
+    explicit Direction(Iterate& point) : point(point), program(point.program), curvature(point), refinement(program) {
         arena.build([this](Arena& a) {
             for (double** vector : {&dv, &h, &barrier_gradient, &sigma}) *vector = a.vector(program.size_v);
             for (double** vector : {&dy, &no_rows, &left}) *vector = a.vector(program.size_y);
@@ -21,7 +21,7 @@ public:
 
     void start() {
         std::fill_n(dv, program.size_v, 0.0);
-        regularization = {};
+        curvature.start();
         refinement.reset();
         exact = false;
     }
@@ -32,14 +32,13 @@ public:
         std::copy_n(program.gradient(), program.size_v, barrier_gradient);
         std::copy_n(residual, program.size_v, h);
         add_barrier_gradient(program, mu, barrier_gradient, h);
+        add_correction(program, h);
     }
 
-    // Comes once after `differentiate`. False where no delta serves.
-    bool factor() {
+    // Comes once after `differentiate`. False where no change of the Hessian serves.
+    bool factor(CurvatureRule rule) {
         set_curvature(program, sigma);
-        Stopwatch watch(point.times.linear);
-        program.take_sigma(sigma);
-        if (!regularization.factor(program)) return false;
+        if (!curvature.factor(sigma, rule)) return false;
         ++point.times.factorizations;
         return true;
     }
@@ -53,6 +52,7 @@ public:
     // Refined, with larger deltas where the system is as good as singular. False where none of them helps.
     bool solve_and_refine() {
         Stopwatch watch(point.times.linear);
+        Regularization& regularization = curvature.regularization;
         for (int i = 0; !refinement.direction(program, h, point.r, dv, dy) && i < SINGULAR_TRIES; ++i)
             if (!regularization.strengthen(program, point.mu)) return false;
         if (regularization.delta_c > 0.0) refinement.reset();
@@ -65,11 +65,11 @@ public:
         refinement.direction_again(program, h, rows, other_dv, other_dy);
     }
 
-    double delta() const { return regularization.delta; }
+    double delta() const { return curvature.regularization.delta; }
 
     // Whether the rows contradict each other, as far as they are linear: the direction leaves much of their violation.
     bool contradicts() {
-        if (regularization.delta_c == 0.0) return false;
+        if (curvature.regularization.delta_c == 0.0) return false;
         std::copy_n(point.r, program.size_y, left);
         program.add_product(dv, left);
         return sum_of_sizes(program.size_y, left) > CONTRADICTED * sum_of_sizes(program.size_y, point.r);
@@ -132,7 +132,7 @@ private:
     Iterate& point;
     Program& program;
     Arena arena;
-    Regularization regularization;
+    Curvature curvature;
     Refinement refinement;
     double *h, *barrier_gradient, *sigma;
     double* no_rows;     // zeros

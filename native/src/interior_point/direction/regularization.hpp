@@ -14,8 +14,10 @@ public:
     double delta = 0.0;    // of the last factorization
     double delta_c = 0.0;  // likewise
 
+    void clear() { delta = delta_c = 0.0; }
+
     bool factor(Program& program) {
-        delta = delta_c = 0.0;
+        clear();
         return program.factor(0.0, 0.0) || increase(program);
     }
 

@@ -87,7 +87,10 @@ public:
     bool on_trial() const { return watchdog.on; }
 
     // Back to where the watchdog started.
-    void retreat() { watchdog.go_back(point, direction.dv, direction.dy); }
+    void retreat() {
+        watchdog.go_back(point, direction.dv, direction.dy);
+        clear_correction(program);
+    }
 
     // No step was found: the filter keeps others from coming back here.
     void give_up() {
@@ -216,6 +219,7 @@ private:
         program.recentre(point.v);
         point.settle();
         take_dual_steps(program, alpha_dual, point.mu);
+        clear_correction(program);
         taken.alpha_primal = alpha;
         taken.alpha_dual = alpha_dual;
     }

@@ -19,6 +19,7 @@ public:
         size_place = base.size_place ? base.size_place + base.size_v : 0;
         variables = base.variables + 2 * base.rows;
         rows = base.rows;
+        curved_cost = true;
         arena.build([this](Arena& a) { lay_out(a); });
     }
 

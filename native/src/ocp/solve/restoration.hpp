@@ -49,7 +49,7 @@ public:
             if (largest_size(base.size_y, rows) <= outer.settings.acceptable_infeasibility)
                 return outer.search.begin_anew() ? hand_over() : Status::stalled;
             proximity *= LOOSER;
-            inner.point.mu = LATER_MU;
+            inner.point.mu = std::max(outer.point.mu, largest_size(base.size_y, rows));
         }
         return Status::stalled;
     }
@@ -58,7 +58,6 @@ private:
     static constexpr double VIOLATION_FACTOR = 1e8;  // it starts from a point whose rows p and n meet
     static constexpr int ROUNDS = 10;
     static constexpr double LOOSER = 1e-3;     // the tie to the reference, from round to round
-    static constexpr double LATER_MU = 1e-4;   // where the later rounds start
     static constexpr double BETTER = 0.999;    // of the violation before: a round that has made it less
     static constexpr double TOLERANCE = 1e-6;  // of a round: enough to tell where the violation is least
     static constexpr double NEAR = 1e-2;       // violation of a row at which its multiplier can be told
@@ -121,8 +120,8 @@ private:
                 b->dual[i] += alpha * b->step[i];
                 largest = std::max(largest, b->dual[i]);
             }
-        if (largest > LARGE)
-            for (Bounds* b : {&base.lower, &base.upper}) std::copy_n(b->there, b->size, b->dual);
+        base.refresh_gaps(outer.point.v);
+        if (largest > LARGE) set_central_duals(base, mu);
     }
 
     // --- for the inner problem

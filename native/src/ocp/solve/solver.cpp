@@ -160,10 +160,16 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     result.status = run();
     if (failed(result.status) && program.convex && bound_count(program) > 0) result.status = run_without_predictor();
     if (result.status == Status::outgrown) result.status = run_scaled_anew();
-    if (hurries(settings) && (failed(result.status) || ended_early(settings))) result.status = run_patiently(settings);
-    interior_point.settings.iterations = settings.iterations;
-    if (result.status == Status::outgrown || (failed(result.status) && scale_anew(STEEPER)))
+    confirm();
+    if (hurries(interior_point.settings) && (failed(result.status) || ended_early(settings))) {
+        result.status = run_patiently(settings);
+        if (result.status == Status::outgrown) result.status = run_scaled_anew();
+        confirm();
+    }
+    if (failed(result.status) && scale_anew(STEEPER)) {
         result.status = run_scaled_anew();
+        confirm();
+    }
     return end();
 }
 
@@ -174,10 +180,11 @@ const Result& Solver::resume(const Settings& settings, std::span<const double> m
     Packing::expect_size("the measured state", measured.size(), fixed.size());
     for (std::size_t i = 0; i < fixed.size(); ++i) interior_point.point.v[fixed[i]] = measured[i];
     result.status = interior_point.point.evaluate() ? interior_point.run() : Status::not_finite;
+    confirm();
     return end();
 }
 
-const Result& Solver::end() {
+void Solver::confirm() {
     if (result.status == Status::time_limit && !judges_unfinished) {
         collect_point();
         result.verdict.relative.stationarity = INFINITY;
@@ -188,6 +195,9 @@ const Result& Solver::end() {
         quickest_end = std::min(quickest_end, Stopwatch::clock::now() - asked_at);
     }
     for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round) result.status = go_on();
+}
+
+const Result& Solver::end() {
     result.seconds = std::chrono::duration<double>(Stopwatch::clock::now() - began).count();
     finish();
     return result;

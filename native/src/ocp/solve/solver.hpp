@@ -102,7 +102,7 @@ private:
     static constexpr int FORGETTING = 16;         // cycles in which a step that took long is forgotten
     static constexpr int MOST_RESERVED = 100000;  // records
     static constexpr double UNHURRIED = 1e6;      // seconds that nobody counts by microseconds
-    static constexpr int HASTE = 500;             // iterations after which the rule that seldom fails is asked
+    static constexpr int HASTE = 200;             // iterations after which the rules that seldom fail are asked
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
@@ -169,7 +169,8 @@ private:
     bool good_enough() override { return asks_judge && asked > MOST_ASKED; }
 
     void begin(const Settings& settings, Watcher& caller);
-    // The judge's word on what a solve found, and more iterations where that is no.
+    // The judge's word on what was found, and more iterations where that is no.
+    void confirm();
     const Result& end();
 
     Status run() {
@@ -197,18 +198,24 @@ private:
     // many, the problem is solved once more from its start, by the filter with a mu that falls monotonely, and restoration
     // only where there is no step.
     static bool hurries(const Settings& settings) {
-        return (settings.barrier != BarrierRule::monotone || settings.patience > 0) && !settings.warm_start;
+        return (settings.barrier != BarrierRule::monotone || settings.curvature != CurvatureRule::shifted ||
+                settings.patience > 0) &&
+               !settings.warm_start;
     }
     bool ended_early(const Settings& settings) const {
         return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
     }
     Status run_patiently(const Settings& settings) {
-        interior_point.settings.iterations = settings.iterations;
+        interior_point.settings = settings;
+        interior_point.settings.warm_start = false;
         interior_point.settings.barrier = BarrierRule::monotone;
-        program.convex = false;
+        interior_point.settings.curvature = CurvatureRule::shifted;
         interior_point.settings.patience = 0;
+        interior_point.convergence.forgiving = true;
+        scaled_anew = false;
+        program.convex = false;
         program.set_place(start_place);
-        return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;
+        return run();
     }
 
     // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by

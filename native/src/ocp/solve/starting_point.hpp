@@ -122,7 +122,9 @@ public:
         }
         if (program.convex) {
             std::fill_n(point.y, program.size_y, 0.0);
-            set_central_duals(point);
+            point.mu = CENTRAL_MU;
+            program.refresh_gaps(point.v);
+            set_central_duals(program, CENTRAL_MU);
             return true;
         }
         for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
@@ -146,14 +148,6 @@ private:
         settings.warm_start = falls_back = false;
         std::copy_n(cold, program.size_v, v);
         std::copy_n(cold_stage_parameters, program.horizon.stage_parameter_count, program.horizon.stage_parameters);
-    }
-
-    // The duals of the bounds for which all products with the gaps are the same.
-    void set_central_duals(Iterate& point) {
-        program.refresh_gaps(point.v);
-        point.mu = CENTRAL_MU;
-        for (Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->size; i += W) store(b->dual + i, CENTRAL_MU * load(b->inverse + i));
     }
 
     bool scale(Iterate& point) {

@@ -1,0 +1,90 @@
+// Where the Hessian curves down along a direction that the rows leave open, it is changed until it does not. The rules, each
+// with its name; all of a rule is here.
+//
+//     damped     where the cost alone curves up along all such directions, the rows' own curvature y'r'' counts by a half, then
+//                not at all: what is left is as convex as the cost and in its units, and near a solution nothing is changed.
+//                Other costs as "shifted"
+//     shifted    the least delta on the diagonal that serves (regularization.hpp)
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "interior_point/iterate.hpp"
+#include "regularization.hpp"
+
+namespace trisweep {
+
+enum class CurvatureRule : int { damped, shifted };  // the first is everybody's who asks for none
+
+inline constexpr std::pair<const char*, CurvatureRule> CURVATURE_RULES[] = {
+    {"damped", CurvatureRule::damped},
+    {"shifted", CurvatureRule::shifted},
+};
+
+class Curvature {
+public:
+    explicit Curvature(Iterate& point) : point(point), program(point.program) {
+        arena.build([this](Arena& a) {
+            share_of_y = a.vector(program.size_y);
+            no_sigma = a.vector(program.size_v);
+        });
+    }
+
+    Regularization regularization;
+
+    void start() {
+        regularization = {};
+        cost = program.curved_cost ? Cost::convex : Cost::unknown;
+    }
+
+    // Of the Hessian that was computed last, with this Sigma. False where nothing serves.
+    bool factor(const double* sigma, CurvatureRule rule) {
+        program.take_sigma(sigma);
+        regularization.clear();
+        if (serves()) return true;
+        if (rule == CurvatureRule::damped && cost == Cost::unknown && !look_at_cost(sigma)) return false;
+        if (rule == CurvatureRule::damped && cost == Cost::convex)
+            for (const double share : SHARES) {
+                if (!count_rows(share, sigma)) return false;
+                if (serves()) return true;
+            }
+        Stopwatch watch(point.times.linear);
+        return regularization.increase(program);
+    }
+
+private:
+    static constexpr double SHARES[] = {0.5, 0.0};
+
+    enum class Cost { unknown, convex, other };
+
+    bool serves() {
+        Stopwatch watch(point.times.linear);
+        return program.factor(0.0, 0.0);
+    }
+
+    // The kind of the cost, once in a solve.
+    bool look_at_cost(const double* sigma) {
+        if (!count_rows(0.0, no_sigma)) return false;
+        cost = serves() ? Cost::convex : Cost::other;
+        return cost == Cost::convex || count_rows(1.0, sigma);
+    }
+
+    // The Hessian anew, with so much of the rows' curvature. False where a number is not finite.
+    bool count_rows(double share, const double* sigma) {
+        for (int i = 0; i < program.size_y; i += W) store(share_of_y + i, share * load(point.y + i));
+        Stopwatch watch(point.times.functions);
+        ++point.times.differentiations;
+        if (!program.differentiate(point.v, share_of_y)) return false;
+        program.take_sigma(sigma);
+        return true;
+    }
+
+    Iterate& point;
+    Program& program;
+    Arena arena;
+    Cost cost = Cost::unknown;
+    double *share_of_y, *no_sigma;
+};
+
+}  // namespace trisweep

@@ -95,7 +95,7 @@ class ProximalCode:
         problem = forward_problem(self.model, q, v, tau, self.constraints, bodies)
         return Iterate(self.kind, problem, self.mu, forces, self.settings.steps)
 
-    def _whole(self, columns: Sequence[np.ndarray]) -> tuple[Array, ...]:
+    def _whole(self, columns: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """One state by numbers, in one go: conjugate steps that begin anew with every call may never arrive."""
         q, v, tau, *pushes, start = columns
         iterate = self._iterate(q, v, tau, pushes, np.split(start, self.ends))

@@ -150,7 +150,7 @@ def stated_manifold(name: str, size: int | None, on: Model | None) -> Manifold:
     return Manifold(on.nq, on.q_units)
 
 
-def checked_names(what: str, names: Sequence[str] | None, size: int) -> tuple[str, ...]:
+def checked_names(what: str, names: Sequence[str] | np.ndarray | None, size: int) -> tuple[str, ...]:
     """The user's names of entries; none where there are none."""
     if names is None:
         return ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -43,8 +43,8 @@ def main() -> None:
         board.draw(RESULTS / "iterations.png")
 
 
-def trials(name: str, rules: list[str], known: frozenset) -> list[Outcome]:  # type: ignore[type-arg]
-    return list(solve(name, rules, known))
+def trials(rules: list[str], known: frozenset, name: str) -> tuple[str, list[Outcome]]:  # type: ignore[type-arg]
+    return name, list(solve(name, rules, known))
 
 
 def watched(names: list[str], rules: list[str], processes: int) -> Iterator[list[Outcome]]:
@@ -53,13 +53,12 @@ def watched(names: list[str], rules: list[str], processes: int) -> Iterator[list
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with (
         Progress(*columns) as bar,
-        ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=4) as pool,
+        get_context("spawn").Pool(processes, maxtasksperchild=4) as pool,
     ):
         shown = bar.add_task("motions", total=len(names))
-        jobs: dict[Future[list[Outcome]], str] = {pool.submit(trials, name, rules, known): name for name in names}
-        for done in as_completed(jobs):
-            bar.update(shown, advance=1, description=f"{jobs[done]:.24}")
-            yield done.result()
+        for name, found in pool.imap_unordered(partial(trials, rules, known), names):
+            bar.update(shown, advance=1, description=f"{name:.24}")
+            yield found
 
 
 def report(board: Board, outcomes: list[Outcome]) -> list[str]:

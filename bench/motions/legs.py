@@ -111,4 +111,19 @@ def hyq_squat() -> Motion:
     return _squat("hyq")
 
 
-MOTIONS: tuple[Callable[[], Motion], ...] = (go1_jump, go1_turn, go1_landing, go1_squat, hyq_squat)
+def g1_squat() -> Motion:
+    return _squat("g1")
+
+
+def talos_squat() -> Motion:
+    return _squat("talos")
+
+
+def hyq_jump() -> Motion:
+    """A heavier robot, 25 cm forwards."""
+    return _jump("hyq", 0.25 * np.eye(18)[0], 0.05)
+
+
+MOTIONS: tuple[Callable[[], Motion], ...] = (
+    go1_jump, go1_turn, go1_landing, hyq_jump, go1_squat, hyq_squat, g1_squat, talos_squat,
+)  # fmt: skip

@@ -19,14 +19,16 @@ from trisweep.native import core
 
 ITERATIONS, SECONDS, RIVALS_SECONDS = 500, 30.0, 60.0  # limits of a solve
 DEFAULT, IPOPT = "default", "IPOPT"
+SHIFTED: dict[str, Any] = {"curvature": "shifted", "patience": 0}
 FIXED: dict[str, dict[str, Any]] = {
-    **{f"monotone {mu:g}": {"barrier": "monotone", "initial_barrier": mu} for mu in 10.0 ** np.arange(-4, 4)},
-    "adaptive": {"barrier": "adaptive"},
+    **{f"monotone {mu:g}": {"barrier": "monotone", "initial_barrier": mu} | SHIFTED for mu in 10.0 ** np.arange(-4, 4)},
+    "adaptive": {"barrier": "adaptive"} | SHIFTED,
 }
 RULES: dict[str, dict[str, Any]] = {
     DEFAULT: {},
     **FIXED,
-    "adaptive, patience 3": {"barrier": "adaptive", "patience": 3},
+    "monotone, damped": {"barrier": "monotone", "patience": 0},
+    "adaptive, no patience": {"patience": 0},
 }
 OWN = "its own"  # guess of a public problem
 

@@ -205,12 +205,15 @@ private:
     bool ended_early(const Settings& settings) const {
         return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
     }
+    static void be_patient(Settings& settings) {
+        settings.barrier = BarrierRule::monotone;
+        settings.curvature = CurvatureRule::shifted;
+        settings.patience = 0;
+    }
     Status run_patiently(const Settings& settings) {
         interior_point.settings = settings;
         interior_point.settings.warm_start = false;
-        interior_point.settings.barrier = BarrierRule::monotone;
-        interior_point.settings.curvature = CurvatureRule::shifted;
-        interior_point.settings.patience = 0;
+        be_patient(interior_point.settings);
         interior_point.convergence.forgiving = true;
         scaled_anew = false;
         program.convex = false;

@@ -138,6 +138,7 @@ void Solver::begin(const Settings& settings, Watcher& caller) {
     watcher = &caller;
     interior_point.settings = settings;
     tolerance = settings.tolerance;
+    most_iterations = settings.iterations;
     interior_point.point.times = {};
     interior_point.iteration = 0;
     horizon.set_threads(settings.threads);
@@ -156,8 +157,7 @@ void Solver::begin(const Settings& settings, Watcher& caller) {
 const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     begin(settings, caller);
     interior_point.hurries = true;
-    if (program.convex) be_patient(interior_point.settings);  // its own rule is the quick one
-    if (hurries(interior_point.settings)) interior_point.settings.iterations = std::min(settings.iterations, HASTE);
+    if (hurries(settings)) interior_point.settings.iterations = std::min(settings.iterations, HASTE);
     result.status = run();
     if (failed(result.status) && program.convex && bound_count(program) > 0) result.status = run_without_predictor();
     if (result.status == Status::outgrown) result.status = run_scaled_anew();

@@ -176,6 +176,7 @@ private:
     Status run() {
         const auto begin = Stopwatch::clock::now();
         const bool fine = start.prepare(interior_point, scaled_anew);
+        if (program.convex) be_patient(interior_point.settings);  // the quick rule is its own
         program.copy_place(start_place);
         quickest_start = std::min(quickest_start, Stopwatch::clock::now() - begin);
         return fine ? interior_point.run() : Status::not_finite;
@@ -205,10 +206,11 @@ private:
     bool ended_early(const Settings& settings) const {
         return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
     }
-    static void be_patient(Settings& settings) {
+    void be_patient(Settings& settings) const {
         settings.barrier = BarrierRule::monotone;
         settings.curvature = CurvatureRule::shifted;
         settings.patience = 0;
+        settings.iterations = most_iterations;
     }
     Status run_patiently(const Settings& settings) {
         interior_point.settings = settings;
@@ -216,7 +218,6 @@ private:
         be_patient(interior_point.settings);
         interior_point.convergence.forgiving = true;
         scaled_anew = false;
-        program.convex = false;
         program.set_place(start_place);
         return run();
     }
@@ -285,7 +286,8 @@ private:
     Result result;
     Arena arena;
     double* start_place;
-    double tolerance = 0.0;  // of the statement's conditions
+    double tolerance = 0.0;   // of the statement's conditions
+    int most_iterations = 0;  // of a solve, all its runs together
     bool scaled_anew = false, asks_judge = false;
     // Of the solves before: until their first iteration, and from their last one to the judge's word.
     Stopwatch::clock::duration quickest_start = Stopwatch::clock::duration::max(), quickest_end = quickest_start;

@@ -21,14 +21,13 @@ public:
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
         program.add_transposed_product(point.y, residual);
-        subtract_duals(program, residual);
-        find_sizes();
+        find_sizes(1.0);
     }
 
     // The same after a step whose direction solves a linear system: this share of every linear residual is left.
     void carry(double share) {
         for (int i = 0; i < program.size_v; i += W) store(residual + i, share * load(residual + i));
-        find_sizes();
+        find_sizes(0.0);
     }
 
     // The error (5) of the barrier problem with this mu; 0 is the problem itself.
@@ -40,28 +39,35 @@ public:
 
     // The error as a sum of means, in which no single entry hides the progress of the others.
     double mean_error() const {
-        return sum_of_sizes(program.size_v, residual) / std::max(1, program.variables) +
-               sum_of_sizes(program.size_y, point.r) / std::max(1, program.rows) + mean_complementarity(program);
+        return residual_sum / std::max(1, program.variables) +
+               sum_of_sizes(program.size_y, point.r) / std::max(1, program.rows) +
+               product_sum / std::max(1, bound_count(program));
     }
 
 private:
     static constexpr double LARGE = 100.0;  // mean size above which multipliers scale the error
 
-    void find_sizes() {
-        vec duals{}, products{};
-        for (const Bounds* b : {&program.lower, &program.upper})
-            for (int i = 0; i < b->size; i += W) {
-                const vec dual = load(b->dual + i);
-                duals += dual, products = larger(products, magnitude(load(b->gap + i) * dual));
-            }
+    // Of the residual less so much of the bounds' multipliers, and of what else is in the error.
+    void find_sizes(double share) {
+        const Bounds &low = program.lower, &high = program.upper;
+        vec duals{}, worst{}, products{}, most{}, sizes{};
+        for (int i = 0; i < program.size_v; i += W) {
+            const vec below = load(low.dual + i), above = load(high.dual + i);
+            const vec slope = load(residual + i) - share * (below - above), size = magnitude(slope);
+            store(residual + i, slope);
+            most = larger(most, size), sizes += size, duals += below + above;
+            const vec by_lower = load(low.gap + i) * below, by_upper = load(high.gap + i) * above;
+            worst = larger(worst, larger(magnitude(by_lower), magnitude(by_upper))), products += by_lower + by_upper;
+        }
+        residual_sum = sum(sizes), product_sum = sum(products);
         const int bounds = bound_count(program);
         const double dual_sum = sum(duals), all = dual_sum + sum_of_sizes(program.size_y, point.y);
         scale_dual = std::max(LARGE, all / std::max(1, program.rows + bounds)) / LARGE;
         scale_complementarity = std::max(LARGE, dual_sum / std::max(1, bounds)) / LARGE;
-        dual_infeasibility = largest_size(program.size_v, residual);
+        dual_infeasibility = largest(most);
         infeasibility = largest_size(program.size_y, point.r);
         lost_infeasibility = forgiving && point.within_rounding() ? infeasibility : 0.0;
-        complementarity = largest(products);
+        complementarity = largest(worst);
         if (!forgiving) scale_dual = scale_complementarity = 1.0;
     }
 
@@ -69,7 +75,8 @@ private:
     const Program& program;
     Arena arena;
     double scale_dual = 1.0, scale_complementarity = 1.0;
-    double lost_infeasibility = 0.0;  // what of it is rounding
+    double lost_infeasibility = 0.0;               // what of it is rounding
+    double residual_sum = 0.0, product_sum = 0.0;  // of sizes; of gap times multiplier
 };
 
 }  // namespace trisweep

@@ -161,15 +161,15 @@ private:
     }
 
     bool find_direction() {
-        clear_correction(program);
+        program.corrected = false;
         direction.linearize(convergence.residual, mu.free ? 0.0 : point.mu);
         if (!direction.factor(settings.curvature)) return false;
         if (mu.free) {
-            direction.solve();
+            direction.look();
             mu.probe();
             direction.linearize(convergence.residual, point.mu);
         }
-        if (!direction.solve_and_refine()) return false;
+        if (!direction.solve_and_refine(mu.free)) return false;
         return !retreat.asked_for(program, direction.dv, point.mu, settings.boundary_fraction) ||
                (step_back() && find_direction());
     }
@@ -190,7 +190,7 @@ private:
     }
 
     Status restore() {
-        clear_correction(program);
+        program.corrected = false;
         search.give_up();
         const Status status = supervisor.restore();
         if (status != Status::restored) return status;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "interior_point/barrier/barrier.hpp"
@@ -46,10 +47,12 @@ public:
         settle();
     }
 
-    // v, f and r are new: so are the gaps and the violation.
-    void settle() {
+    // v, f and r are new: so are the gaps and the violation. `known`: the sum of the gaps' logarithms, where v has not gone to
+    // other coordinates since.
+    void settle(double known = NAN) {
         program.refresh_gaps(v);
         violation = violation_of(r);
+        logarithms = program.size_place ? NAN : known;
     }
 
     // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
@@ -58,16 +61,25 @@ public:
 
     bool within_rounding() const { return violation <= rounding; }
 
-    double barrier_objective() const { return barrier_objective(v, f); }
+    // The sum of the logarithms of all gaps.
+    double logarithms_at(const double* other) const {
+        return sum_of_logarithms(program.lower, other) + sum_of_logarithms(program.upper, other);
+    }
+
+    double barrier_objective() {
+        if (std::isnan(logarithms)) logarithms = logarithms_at(v);
+        return f - mu * logarithms;
+    }
     double barrier_objective(const double* other, double objective) const {
-        return objective + barrier_value(program, other, mu);
+        return objective - mu * logarithms_at(other);
     }
 
 private:
     static constexpr double LEAST_ROUNDING = 1e-30;  // of rows without terms
 
     Arena arena;
-    double rounding = 0.0;  // of the sum of the rows
+    double rounding = 0.0;    // of the sum of the rows
+    double logarithms = NAN;  // at v; NaN: not known
 };
 
 }  // namespace trisweep

@@ -20,7 +20,7 @@ struct Bounds {
     double sign = 1.0;
     int size = 0, count = 0;  // of v; of the bounds
     double *there = nullptr, *bound = nullptr, *dual = nullptr, *step = nullptr, *gap = nullptr, *inverse = nullptr;
-    double* correction = nullptr;  // by which gap times multiplier is aimed below mu (barrier.hpp)
+    double* correction = nullptr;  // by which gap times multiplier is aimed below mu, where the program is `corrected`
 
     // The gaps at v from entry i on.
     vec gaps(const double* v, int i) const {
@@ -72,6 +72,7 @@ public:
     Bounds lower, upper;
     bool convex = false;       // known to be a convex quadratic program
     bool curved_cost = false;  // known to have an f that curves up in every direction
+    bool corrected = false;    // the corrections of its bounds count (barrier.hpp)
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
     void refresh_gaps(const double* v) { lower.refresh(v), upper.refresh(v); }

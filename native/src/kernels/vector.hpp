@@ -29,6 +29,8 @@ inline vec broadcast(double s) { return s - vec{}; }
 
 typedef double quad __attribute__((vector_size(32), may_alias));
 typedef double loose_quad __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));  // at any address
+inline loose_quad& loose_quad_at(double* p) { return *reinterpret_cast<loose_quad*>(p); }
+inline const loose_quad& loose_quad_at(const double* p) { return *reinterpret_cast<const loose_quad*>(p); }
 
 // A vector's entries summed to four, or to two and two zeros.
 inline quad folded(vec v) {

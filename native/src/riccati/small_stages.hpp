@@ -54,21 +54,23 @@ struct SmallStage {
         const auto each = [](auto&& column, auto numbers) {
             [&]<int... J>(std::integer_sequence<int, J...>) { (column.template operator()<J>(), ...); }(numbers);
         };
+        const bool light = child.light.pattern && child.light.pattern->following.empty();
+        const int skipped = light ? child.light.pattern->light : 0, full = child.nx - skipped;
+        const double *V = child.E + skipped * N, *P_full = child.sweep.P + skipped * CP;
         each(
-            [&]<int J>() {
-                tiles<(U + X) * VECTORS, 1>(child.nx, child.E, N, child.sweep.P + 4 * J, CP, nullptr, 0, M + 4 * J * N,
-                                            N);
-            },
+            [&]<int J>() { tiles<(U + X) * VECTORS, 1>(full, V, N, P_full + 4 * J, CP, nullptr, 0, M + 4 * J * N, N); },
             std::make_integer_sequence<int, CP / 4>{});
+        if (light) add_own_rows(child, M);
         for (int i = 0; i < s.nu; ++i)
             bench.diagonal[i] = std::fabs(H[i + i * ld] + (s.diagonal ? s.diagonal[i] : 0.0));
         each(
             [&]<int J>() {
                 constexpr int FIRST = J * 4 / PAD * PAD;
-                tiles<(N - FIRST) / W, 1>(child.nx, M + FIRST, N, child.E + 4 * J, N, H + FIRST + 4 * J * ld, ld,
+                tiles<(N - FIRST) / W, 1>(full, M + FIRST + skipped * N, N, V + 4 * J, N, H + FIRST + 4 * J * ld, ld,
                                           F + FIRST + 4 * J * LD, LD);
             },
             std::make_integer_sequence<int, N / 4>{});
+        if (light) add_own_columns(child, M, F);
         if (s.diagonal) {
             for (int i = 0; i < s.nu; ++i) F[i + i * LD] += s.diagonal[i];
             for (int i = UP; i < UP + s.nx; ++i) F[i + i * LD] += s.diagonal[i];
@@ -129,6 +131,32 @@ struct SmallStage {
     }
 
 private:
+    // M += D' P of the light rows: entries of a diagonal are a vector of rows of M.
+    static void add_own_rows(const RiccatiStage& child, double* M) {
+        for (const LightRows::Piece& piece : child.light.pattern->own) {
+            const double *values = child.light.values + piece.at, *P = child.sweep.P + piece.row;
+            double* to = M + piece.column;
+            for (int i = 0; piece.size < 4 && i < piece.size; ++i)
+                for (int j = 0; j < child.nx; ++j) to[i + j * N] += values[i] * P[i + j * CP];
+            for (int i = 0; piece.size >= 4 && i < piece.size; i += 4) {
+                const int at = std::min(i, piece.size - 4);
+                quad value = loose_quad_at(values + at);
+                for (int k = 0; k < i - at; ++k) value[k] = 0.0;  // these were added with the four before
+                for (int j = 0; j < child.nx; ++j)
+                    loose_quad_at(to + at + j * N) += value * loose_quad_at(P + at + j * CP);
+            }
+        }
+    }
+
+    // F += M D, on and below the diagonal.
+    static void add_own_columns(const RiccatiStage& child, const double* M, double* F) {
+        child.light.each(child.light.pattern->own, [&](int row, int column, double value) {
+            const vec by = broadcast(value);
+            for (int i = column / W * W; i < N; i += W)
+                store(F + i + column * LD, load(F + i + column * LD) + by * load(M + i + row * N));
+        });
+    }
+
     // D = C + SIGN A B', four columns, R vectors of rows, as many at a time as registers hold.
     template <int R, int SIGN>
     [[gnu::always_inline]] static void tiles(int depth, const double* A, int lda, const double* B, int ldb,

@@ -41,27 +41,33 @@ inline double sum_of_logarithms(const Bounds& bounds, const double* v) {
     return value + LOG_2 * double(exponent);
 }
 
-// - mu sum log(gap) at any v
-inline double barrier_value(const Program& program, const double* v, double mu) {
-    return -mu * (sum_of_logarithms(program.lower, v) + sum_of_logarithms(program.upper, v));
-}
-
 // sigma = the primal-dual curvature of the barrier
 inline void set_curvature(const Program& program, double* sigma) {
-    fill_zero(program.size_v, sigma);
-    for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W)
-            store(sigma + i, load(sigma + i) + load(b->dual + i) * load(b->inverse + i));
+    const Bounds &low = program.lower, &high = program.upper;
+    for (int i = 0; i < program.size_v; i += W)
+        store(sigma + i, load(low.dual + i) * load(low.inverse + i) + load(high.dual + i) * load(high.inverse + i));
 }
 
-// slope += gradient of the barrier, residual += what it has more than the bounds' multipliers
-inline void add_barrier_gradient(const Program& program, double mu, double* slope, double* residual) {
-    for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W) {
-            const vec push = (b->sign * mu) * load(b->inverse + i);
-            store(slope + i, load(slope + i) - push);
-            store(residual + i, load(residual + i) + (b->sign * load(b->dual + i) - push));
+// h = residual and what the gradient of the barrier, less the corrections, has more than the bounds' multipliers
+inline void set_slope(const Program& program, const double* residual, double mu, double* h) {
+    const bool corrected = program.corrected;
+    for (int i = 0; i < program.size_v; i += W) {
+        vec slope = load(residual + i);
+        for (const Bounds* b : {&program.lower, &program.upper}) {
+            const vec aimed_at = corrected ? mu - load(b->correction + i) : broadcast(mu);
+            slope += b->sign * (load(b->dual + i) - aimed_at * load(b->inverse + i));
         }
+        store(h + i, slope);
+    }
+}
+
+// Of the barrier's objective along dv.
+inline double barrier_slope(const Program& program, double mu, const double* dv) {
+    const double* gradient = program.gradient();
+    return sum_over(program.size_v, [&, mu](int i) {
+        return (load(gradient + i) - mu * (load(program.lower.inverse + i) - load(program.upper.inverse + i))) *
+               load(dv + i);
+    });
 }
 
 // h -= the bounds' multipliers
@@ -70,32 +76,58 @@ inline void subtract_duals(const Program& program, double* h) {
         for (int i = 0; i < b->size; i += W) store(h + i, load(h + i) - b->sign * load(b->dual + i));
 }
 
-// Mehrotra's correction: what the product of gap and multiplier becomes more by the steps of both that go with dv, which the
-// linear system leaves out.
-inline void set_correction(Program& program, const double* dv) {
-    for (Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W)
-            store(b->correction + i, b->sign * load(dv + i) * (load(b->there + i) * load(b->step + i)));
-}
+// Where the direction dv towards complementarity zero leads: how far gaps and multipliers could go along it, and the mean of
+// gap times multiplier now and then.
+struct Outlook {
+    double primal, dual, mean, mean_then;
+};
 
-inline void clear_correction(Program& program) {
-    for (Bounds* b : {&program.lower, &program.upper}) fill_zero(b->size, b->correction);
-}
-
-// h += what it has to do with the corrections
-inline void add_correction(const Program& program, double* h) {
-    for (const Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W)
-            store(h + i, load(h + i) + b->sign * load(b->correction + i) * load(b->inverse + i));
-}
-
-// Steps of the bounds' multipliers that go with dv, towards gap times multiplier = mu, less the correction.
-inline void find_dual_steps(Program& program, const double* dv, double mu) {
-    for (Bounds* b : {&program.lower, &program.upper})
-        for (int i = 0; i < b->size; i += W) {
-            const vec dual = load(b->dual + i), aimed_at = mu - load(b->correction + i);
-            store(b->step + i, load(b->inverse + i) * (aimed_at - dual * (b->sign * load(dv + i))) - dual);
+inline Outlook look_ahead(const Program& program, const double* dv) {
+    vec lost_gap[2] = {}, lost_dual[2] = {}, now[2] = {}, by_gap[2] = {}, by_dual[2] = {}, by_both[2] = {};
+    for (int i = 0; i < program.size_v; i += W)
+#pragma GCC unroll 2
+        for (int k = 0; k < 2; ++k) {
+            const Bounds& b = k ? program.upper : program.lower;
+            const vec closer = b.sign * load(dv + i), dual = load(b.dual + i), gap = load(b.gap + i);
+            const vec share = closer * load(b.inverse + i), left = load(b.there + i) + share, step = -dual * left;
+            lost_gap[k] = larger(lost_gap[k], -share), lost_dual[k] = larger(lost_dual[k], left);
+            now[k] += gap * dual, by_gap[k] += closer * dual, by_dual[k] += gap * step, by_both[k] += closer * step;
         }
+    const auto total = [](const vec(&of)[2]) { return sum(of[0] + of[1]); };
+    const double primal = 1.0 / std::max(1.0, largest(larger(lost_gap[0], lost_gap[1])));
+    const double dual = 1.0 / std::max(1.0, largest(larger(lost_dual[0], lost_dual[1])));
+    const double then = total(now) + primal * total(by_gap) + dual * (total(by_dual) + primal * total(by_both));
+    const int count = std::max(1, program.lower.count + program.upper.count);
+    return {primal, dual, total(now) / count, then / count};
+}
+
+// Mehrotra's correction: what the product of gap and multiplier becomes more by the steps of both that go with that direction,
+// which the linear system leaves out.
+inline void set_correction(Program& program, const double* dv) {
+    program.corrected = true;
+    for (int i = 0; i < program.size_v; i += W)
+        for (Bounds* b : {&program.lower, &program.upper}) {
+            const vec closer = b->sign * load(dv + i), dual = load(b->dual + i);
+            store(b->correction + i, -closer * (dual + dual * (closer * load(b->inverse + i))));
+        }
+}
+
+// Steps of the bounds' multipliers that go with dv, towards gap times multiplier = mu, less the correction. Returns the largest
+// share in (0, 1] of them that keeps the share 1 - tau of every multiplier.
+inline double find_dual_steps(Program& program, const double* dv, double mu, double tau) {
+    const bool corrected = program.corrected;
+    vec fastest[2] = {};
+    for (int i = 0; i < program.size_v; i += W)
+#pragma GCC unroll 2
+        for (int k = 0; k < 2; ++k) {
+            Bounds& b = k ? program.upper : program.lower;
+            const vec dual = load(b.dual + i);
+            const vec aimed_at = corrected ? mu - load(b.correction + i) : broadcast(mu);
+            const vec step = load(b.inverse + i) * (aimed_at - dual * (b.sign * load(dv + i))) - dual;
+            store(b.step + i, step);
+            fastest[k] = larger(fastest[k], -step / (dual + (1.0 - load(b.there + i))));
+        }
+    return tau / std::max(tau, largest(larger(fastest[0], fastest[1])));
 }
 
 // The largest step in (0, 1] that keeps the share 1 - tau of every gap.
@@ -104,15 +136,6 @@ inline double largest_primal_step(const Program& program, const double* dv, doub
     for (const Bounds* b : {&program.lower, &program.upper})
         fastest = std::max(
             fastest, largest_over(b->size, [=](int i) { return -b->sign * load(dv + i) * load(b->inverse + i); }));
-    return tau / fastest;
-}
-
-inline double largest_dual_step(const Program& program, double tau) {
-    double fastest = tau;
-    for (const Bounds* b : {&program.lower, &program.upper})
-        fastest = std::max(fastest, largest_over(b->size, [=](int i) {
-                               return -load(b->step + i) / (load(b->dual + i) + (1.0 - load(b->there + i)));
-                           }));
     return tau / fastest;
 }
 
@@ -150,17 +173,6 @@ inline double mean_complementarity(const Program& program) {
     double sum = 0.0;
     for (const Bounds* b : {&program.lower, &program.upper})
         sum += sum_over(b->size, [=](int i) { return load(b->gap + i) * load(b->dual + i); });
-    return sum / std::max(1, bound_count(program));
-}
-
-// The same after steps of these lengths along dv and along the duals' own steps.
-inline double mean_complementarity_after(const Program& program, const double* dv, double alpha, double alpha_dual) {
-    double sum = 0.0;
-    for (const Bounds* b : {&program.lower, &program.upper})
-        sum += sum_over(b->size, [=](int i) {
-            const vec gap = load(b->gap + i) + alpha * b->sign * load(dv + i);
-            return gap * (load(b->dual + i) + alpha_dual * load(b->step + i));
-        });
     return sum / std::max(1, bound_count(program));
 }
 

@@ -73,13 +73,10 @@ public:
     void probe() {
         if (direction.delta() != 0.0) return;
         const double* dv = direction.dv;
-        find_dual_steps(program, dv, 0.0);
-        const double now = mean_complementarity(program);
-        const double primal = largest_primal_step(program, dv, 1.0), dual = largest_dual_step(program, 1.0);
-        const double then = mean_complementarity_after(program, dv, primal, dual);
-        const double share = std::min(then / now, MOST_SHARE);
-        set(std::min(most, share * share * share * now));
-        if (std::min(primal, dual) >= FAR) set_correction(program, dv);
+        const Outlook ahead = look_ahead(program, dv);
+        const double share = std::min(ahead.mean_then / ahead.mean, MOST_SHARE);
+        set(std::min(most, share * share * share * ahead.mean));
+        if (std::min(ahead.primal, ahead.dual) >= FAR) set_correction(program, dv);
     }
 
 private:

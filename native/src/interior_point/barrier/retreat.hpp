@@ -23,7 +23,7 @@ public:
         if (!possible()) return false;
         --left;
         if (!cut_short(largest_primal_step(program, dv, tau))) return false;
-        find_dual_steps(program, dv, mu);
+        find_dual_steps(program, dv, mu, tau);
         if (++cuts < MOST_CUTS && !meets_many(program, dv)) return false;
         left = 0;
         return true;

@@ -12,7 +12,7 @@ class Direction {
 public:
     explicit Direction(Iterate& point) : point(point), program(point.program), curvature(point), refinement(program) {
         arena.build([this](Arena& a) {
-            for (double** vector : {&dv, &h, &barrier_gradient, &sigma}) *vector = a.vector(program.size_v);
+            for (double** vector : {&dv, &h, &sigma}) *vector = a.vector(program.size_v);
             for (double** vector : {&dy, &no_rows, &left}) *vector = a.vector(program.size_y);
         });
     }
@@ -26,14 +26,9 @@ public:
         exact = false;
     }
 
-    // Gradient of the barrier's objective, and h: of its Lagrangian with the present multipliers, so that dy is their step.
-    // What is small near a solution is then small in the linear system, and so are its errors. `residual`: of `Convergence`.
-    void linearize(const double* residual, double mu) {
-        std::copy_n(program.gradient(), program.size_v, barrier_gradient);
-        std::copy_n(residual, program.size_v, h);
-        add_barrier_gradient(program, mu, barrier_gradient, h);
-        add_correction(program, h);
-    }
+    // h: the gradient of the barrier's Lagrangian with the present multipliers, so that dy is their step. What is small near a
+    // solution is then small in the linear system, and so are its errors. `residual`: of `Convergence`.
+    void linearize(const double* residual, double mu) { set_slope(program, residual, mu, h); }
 
     // Comes once after `differentiate`. False where no change of the Hessian serves.
     bool factor(CurvatureRule rule) {
@@ -49,12 +44,20 @@ public:
         program.direction(h, point.r, dv, dy);
     }
 
-    // Refined, with larger deltas where the system is as good as singular. False where none of them helps.
-    bool solve_and_refine() {
+    // dv alone, for who looks where it leads.
+    void look() {
+        Stopwatch watch(point.times.linear);
+        program.turn(h, point.r, false, dv, dy);
+    }
+
+    // Refined, with larger deltas where the system is as good as singular. False where none of them helps. `again`: after `look`.
+    bool solve_and_refine(bool again) {
         Stopwatch watch(point.times.linear);
         Regularization& regularization = curvature.regularization;
-        for (int i = 0; !refinement.direction(program, h, point.r, dv, dy) && i < SINGULAR_TRIES; ++i)
+        for (int i = 0; !refinement.direction(program, h, point.r, dv, dy, again) && i < SINGULAR_TRIES; ++i) {
             if (!regularization.strengthen(program, point.mu)) return false;
+            again = false;
+        }
         if (regularization.delta_c > 0.0) refinement.reset();
         return all_finite(program.size_v, dv) && all_finite(program.size_y, dy);
     }
@@ -76,16 +79,15 @@ public:
     }
 
     // Of the barrier's objective along dv.
-    double slope() const {
-        return sum_over(program.size_v, [this](int i) { return load(barrier_gradient + i) * load(dv + i); });
-    }
+    double slope() const { return barrier_slope(program, point.mu, dv); }
 
     double gain() const { return quadratic_gain(program, h, dv, point.r, dy); }
 
-    // The largest entry of dv, relative to that of v.
-    double relative_size() const {
-        return largest_over(program.size_v,
-                            [this](int i) { return magnitude(load(dv + i)) / (1.0 + magnitude(load(point.v + i))); });
+    // Whether no entry of dv is more than this share of v's, or of 1.
+    bool is_within(double share) const {
+        for (int i = 0; i < program.size_v; i += W)
+            if (largest(magnitude(load(dv + i)) - share * (1.0 + magnitude(load(point.v + i)))) > 0.0) return false;
+        return true;
     }
 
     // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
@@ -134,7 +136,7 @@ private:
     Arena arena;
     Curvature curvature;
     Refinement refinement;
-    double *h, *barrier_gradient, *sigma;
+    double *h, *sigma;
     double* no_rows;     // zeros
     double* left;        // of the rows
     bool exact = false;  // whether `curves_down` factored the system itself

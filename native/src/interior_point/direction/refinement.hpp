@@ -29,9 +29,11 @@ public:
 
     void reset() { unwatched = 0, ratio = 0.0; }
 
-    // The direction of a new factorization. False where it is of no use: the system is as good as singular.
-    bool direction(Program& program, const double* h, const double* r, double* dv, double* y) {
-        program.direction(h, r, dv, y);
+    // The direction of a new factorization. False where it is of no use: the system is as good as singular. `same_rows`: as the
+    // program's `turn` has it.
+    bool direction(Program& program, const double* h, const double* r, double* dv, double* y, bool same_rows = false) {
+        program.turn(h, r, same_rows, dv, y);
+        program.complete(dv, y);
         if (unwatched-- > 0) return true;
         const double left = refine(program, h, r, {dv, y});
         unwatched = ratio <= COMFORTABLE ? UNWATCHED : 0;

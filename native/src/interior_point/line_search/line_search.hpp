@@ -57,7 +57,7 @@ public:
     bool run() {
         const double tau = std::max(settings.boundary_fraction, 1.0 - point.mu);
         const double alpha = largest_primal_step(program, direction.dv, tau);
-        if (direction.relative_size() < TINY) {
+        if (direction.is_within(TINY)) {
             watchdog.reset();
             return take_tiny_step(alpha);
         }
@@ -89,7 +89,7 @@ public:
     // Back to where the watchdog started.
     void retreat() {
         watchdog.go_back(point, direction.dv, direction.dy);
-        clear_correction(program);
+        program.corrected = false;
     }
 
     // No step was found: the filter keeps others from coming back here.
@@ -176,14 +176,16 @@ private:
 
     // trial = v + alpha d, with objective and rows there.
     bool try_step(double alpha, const double* d) {
-        for (int i = 0; i < program.size_v; ++i) trial[i] = point.v[i] + alpha * d[i];
+        for (int i = 0; i < program.size_v; i += W) store(trial + i, load(point.v + i) + alpha * load(d + i));
+        logarithms = NAN;
         return point.evaluate(trial, f_trial, r_trial);
     }
 
     bool accept(double alpha) {
         const double violation = point.violation_of(r_trial);
         const double moved = exact && !watchdog.on && violation <= point.violation ? weighed(r_trial) : 0.0;
-        return acceptance.accept(alpha, violation, point.barrier_objective(trial, f_trial) + moved, taken.kind);
+        logarithms = point.logarithms_at(trial);
+        return acceptance.accept(alpha, violation, f_trial - point.mu * logarithms + moved, taken.kind);
     }
 
     // Second-order corrections of a rejected full step, for as long as each violates less than the one before;
@@ -210,22 +212,21 @@ private:
 
     // The trial point becomes the point.
     void take(double alpha, const double* d, const double* y_step, double tau) {
-        find_dual_steps(program, d, point.mu);
-        const double alpha_dual = largest_dual_step(program, tau);
-        for (int i = 0; i < program.size_y; ++i) point.y[i] += alpha * y_step[i];
+        const double alpha_dual = find_dual_steps(program, d, point.mu, tau);
+        for (int i = 0; i < program.size_y; i += W) store(point.y + i, load(point.y + i) + alpha * load(y_step + i));
         std::swap(point.v, trial);
         std::swap(point.r, r_trial);
         point.f = f_trial;
         program.recentre(point.v);
-        point.settle();
+        point.settle(logarithms);
         take_dual_steps(program, alpha_dual, point.mu);
-        clear_correction(program);
+        program.corrected = false;
         taken.alpha_primal = alpha;
         taken.alpha_dual = alpha_dual;
     }
 
     // Whether a step is so short, and the rows hold so well, that to compare its two ends is to compare rounding.
-    bool rounded() const { return direction.relative_size() < NEARLY_TINY && point.within_rounding(); }
+    bool rounded() const { return direction.is_within(NEARLY_TINY) && point.within_rounding(); }
 
     // A step within rounding of nothing is taken as it is, and asks for a smaller mu (Sec. 3.9).
     bool take_tiny_step(double alpha) {
@@ -244,8 +245,8 @@ private:
     Arena arena;
     Acceptance acceptance;
     Watchdog watchdog;
-    double f_trial = 0.0;
-    int given_up = 0, begun_anew = 0;  // times that no step was found, and that the filter was forgotten for it
+    double f_trial = 0.0, logarithms = NAN;  // of the trial point; NaN: not known
+    int given_up = 0, begun_anew = 0;        // times that no step was found, and that the filter was forgotten for it
     double restored = RESTORED;
     bool exact = false;  // whether the search compares Lagrangians
     double *trial, *r_trial, *dv_corrected, *dy_corrected, *r_corrected;

@@ -61,8 +61,6 @@ public:
         on = false;
         shortened = 0;
         trials = std::min(2 * trials, MOST_TRIALS);
-        point.f = f;
-        point.violation = violation;
         std::copy_n(v, size_v, point.v);
         std::copy_n(y, size_y, point.y);
         std::copy_n(r, size_y, point.r);
@@ -72,7 +70,9 @@ public:
         std::copy_n(lower, program.lower.size, program.lower.dual);
         std::copy_n(upper, program.upper.size, program.upper.dual);
         program.set_place(place);
-        program.refresh_gaps(point.v);
+        point.settle();
+        point.f = f;
+        point.violation = violation;
     }
 
 private:

@@ -180,7 +180,7 @@ private:
 
     void lay_out(Arena& a) {
         lower.lay_out(a, size_v);
-        upper.lay_out(a, base.size_v);
+        upper.lay_out(a, size_v);
         upper.sign = -1.0;
         reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
         gradient_v = a.vector(size_v);

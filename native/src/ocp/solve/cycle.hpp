@@ -30,7 +30,7 @@ public:
           convergence(interior_point.convergence),
           fixed(program.fixed_places()) {
         arena.build([this](Arena& a) {
-            for (double** vector : {&dv, &h, &slope, &sigma, &root}) *vector = a.vector(this->program.size_v);
+            for (double** vector : {&dv, &h, &sigma, &root}) *vector = a.vector(this->program.size_v);
             for (double** vector : {&dy, &rows}) *vector = a.vector(this->program.size_y);
         });
     }
@@ -84,9 +84,7 @@ public:
         if (!point.evaluate() || !point.differentiate()) return false;
         convergence.measure();
         error = convergence.error(point.mu);
-        std::copy_n(convergence.residual, program.size_v, h);
-        std::copy_n(program.gradient(), program.size_v, slope);
-        add_barrier_gradient(program, point.mu, slope, h);
+        set_slope(program, convergence.residual, point.mu, h);
         set_curvature(program, sigma);
         program.take_sigma(sigma);
         ready = regularization.factor(program);
@@ -142,9 +140,8 @@ private:
 
     void take_step() {
         alpha = largest_primal_step(program, dv, TO_BOUNDARY);
-        find_dual_steps(program, dv, point.mu);
+        const double alpha_dual = find_dual_steps(program, dv, point.mu, TO_BOUNDARY);
         many_met = Retreat::cut_short(alpha) && Retreat::meets_many(program, dv);
-        const double alpha_dual = largest_dual_step(program, TO_BOUNDARY);
         for (int i = 0; i < program.size_v; ++i) point.v[i] += alpha * dv[i];
         for (int i = 0; i < program.size_y; ++i) point.y[i] += alpha * dy[i];
         program.refresh_gaps(point.v);
@@ -158,7 +155,7 @@ private:
     std::vector<Move> variables, slacks, multipliers, places;  // of a plan that moves on
     Regularization regularization;
     Arena arena;
-    double *dv, *dy, *h, *slope, *sigma, *root, *rows;
+    double *dv, *dy, *h, *sigma, *root, *rows;
     bool ready = false, many_met = false;  // the last step was cut short, and by many bounds
 };
 

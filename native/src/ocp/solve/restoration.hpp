@@ -112,8 +112,7 @@ private:
     void take_duals() {
         constexpr double LARGE = 1e3;
         const double mu = outer.point.mu, tau = std::max(outer.settings.boundary_fraction, 1.0 - mu);
-        find_dual_steps(base, step, mu);
-        const double alpha = largest_dual_step(base, tau);
+        const double alpha = find_dual_steps(base, step, mu, tau);
         double largest = 0.0;
         for (Bounds* b : {&base.lower, &base.upper})
             for (int i = 0; i < b->size; ++i) {

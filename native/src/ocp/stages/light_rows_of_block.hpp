@@ -1,5 +1,5 @@
 // Which rows of a block's dynamics are light (`LightRows`): all that they know of accelerations other rows know too, as positions
-// that an integrator moves by the new velocities.
+// that an integrator moves by the new velocities; in compiled blocks, those with few entries, as positions moved by the old ones.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +16,12 @@ namespace trisweep {
 
 class LightRowsOfBlock {
 public:
-    explicit LightRowsOfBlock(const Block& block) {
-        if (!block.graph || block.dynamics == 0) return;
-        const auto row = [&](int r) -> const GraphPattern::Row& { return block.graph->f_rows[block.objective + r]; };
-        for (int light = block.dynamics - 1; 2 * light >= block.dynamics - 1 && whole.light == 0; --light)
-            if (follows(block, light)) whole.light = without.light = light;
+    LightRowsOfBlock(const Block& block, const Riccati::Stage& s) {
         std::vector<Entry> sums;
-        for (int r = 0; r < whole.light; ++r) {
-            std::map<int, Own> found;
-            for (const GraphPattern::Entry& e : row(r).own) found[e.column].from = e.from;
-            for (const GraphPattern::Entry& e : row(r).unknown) {
-                const auto& [full, from] = leader.at({e.row, e.column});
-                for (const GraphPattern::Entry& o : row(full).own)
-                    found[o.column].by_way.push_back({int(ratios.size()), o.from});
-                ratios.push_back({r, full - whole.light, e.from, from});
-            }
-            for (const auto& [column, entry] : found) sums.push_back({r, column, entry});
-        }
+        if (block.graph && block.dynamics)
+            find_followers(block, sums);
+        else if (block.dynamics)
+            find_sparse_rows(block, s, sums);
         if (int(sums.size()) > MOST_ENTRIES * block.dynamics) whole.light = 0;
         write_pieces(sums);
     }
@@ -62,8 +51,10 @@ public:
     }
 
 private:
-    static constexpr int MOST_ENTRIES = 8;  // a row, at the mean
-    static constexpr double LARGEST = 1e3;  // of T
+    static constexpr int MOST_ENTRIES = 8;    // a row, at the mean
+    static constexpr std::size_t SPARSE = 3;  // entries of a row
+    static constexpr int LEAST_SPARSE = 4;    // rows for which that is worth the while
+    static constexpr double LARGEST = 1e3;    // of T
     static constexpr double ROUNDING = 8 * std::numeric_limits<double>::epsilon();
 
     struct ByWay {
@@ -84,6 +75,38 @@ private:
         int at, from, first, end;
         bool may_cancel;
     };
+
+    void find_followers(const Block& block, std::vector<Entry>& sums) {
+        const auto row = [&](int r) -> const GraphPattern::Row& { return block.graph->f_rows[block.objective + r]; };
+        for (int light = block.dynamics - 1; 2 * light >= block.dynamics - 1 && whole.light == 0; --light)
+            if (follows(block, light)) whole.light = without.light = light;
+        for (int r = 0; r < whole.light; ++r) {
+            std::map<int, Own> found;
+            for (const GraphPattern::Entry& e : row(r).own) found[e.column].from = e.from;
+            for (const GraphPattern::Entry& e : row(r).unknown) {
+                const auto& [full, from] = leader.at({e.row, e.column});
+                for (const GraphPattern::Entry& o : row(full).own)
+                    found[o.column].by_way.push_back({int(ratios.size()), o.from});
+                ratios.push_back({r, full - whole.light, e.from, from});
+            }
+            for (const auto& [column, entry] : found) sums.push_back({r, column, entry});
+        }
+    }
+
+    // The first rows, as long as each has few entries: none follows another.
+    void find_sparse_rows(const Block& block, const Riccati::Stage& s, std::vector<Entry>& sums) {
+        std::vector<std::vector<Entry>> rows(block.dynamics);
+        for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
+            const int r = block.jacobian_rows[t] - block.objective, column = block.jacobian_columns[t];
+            if (r >= 0 && r < block.dynamics)
+                rows[r].push_back({r, column < s.nu ? column : s.up + column - s.nu, {int(t), {}}});
+        }
+        int light = 0;
+        while (light < block.dynamics && rows[light].size() <= SPARSE) ++light;
+        if (light < LEAST_SPARSE) return;
+        whole.light = without.light = light;
+        for (int r = 0; r < light; ++r) sums.insert(sums.end(), rows[r].begin(), rows[r].end());
+    }
 
     // Whether rows before `light` follow rows from there on.
     bool follows(const Block& block, int light) {

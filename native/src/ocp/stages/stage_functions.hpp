@@ -21,7 +21,7 @@ public:
           blocks(std::move(blocks)),
           parameter_count(parameters),
           stage_parameter_count(stage_parameters) {
-        for (const Block& block : this->blocks) light_rows.emplace_back(block);
+        for (const Block& block : this->blocks) light_rows.emplace_back(block, riccati.stages[block.first]);
         arena.build([this](Arena& a) { lay_out(a); });
         for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
         opened_by.assign(riccati.stages.size(), -1);
@@ -172,22 +172,27 @@ private:
         std::int64_t strides[6];
     };
 
-    // Derivatives of stages first to last of block i, a compiled one. The first stage with a fault, or -1.
-    int call_compiled(int i, const Inputs& in, int first, int last, int thread) {
-        const auto jacobian = std::ptrdiff_t(blocks[i].jacobian_rows.size()),
-                   hessian = std::ptrdiff_t(blocks[i].hessian_rows.size());
-        calls[thread][i].derivatives(in.at, in.strides, jacobian_rows[i] + first * jacobian,
-                                     hessian_rows[i] + first * hessian, last - first);
-        for (int k = first; k < last; ++k)
-            scatter(i, blocks[i].first + k, jacobian_rows[i] + k * jacobian, hessian_rows[i] + k * hessian);
-        const auto faulty = [&](int begin, int end) {
-            return !all_finite((end - begin) * jacobian, jacobian_rows[i] + begin * jacobian) ||
-                   !all_finite((end - begin) * hessian, hessian_rows[i] + begin * hessian);
-        };
-        if (!faulty(first, last)) return -1;
-        int k = first;
-        while (k + 1 < last && !faulty(k, k + 1)) ++k;
-        return k;
+    // Derivatives of stages first to last of block i, a compiled one: as many at a time as the code computes side by side, so that
+    // they are in the cache when they go to their places. The first stage with a fault, or -1.
+    int call_compiled(int i, Inputs in, int first, int last, int thread) {
+        const Block& block = blocks[i];
+        const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()),
+                   hessian = std::ptrdiff_t(block.hessian_rows.size());
+        double *J = jacobian_rows[i] + first * jacobian, *H = hessian_rows[i] + first * hessian;
+        int faulty = -1;
+        for (int k = first; k < last; k += block.lanes) {
+            const int count = std::min(block.lanes, last - k);
+            calls[thread][i].derivatives(in.at, in.strides, J, H, count);
+            for (int t = 0; t < count; ++t) scatter(i, block.first + k + t, J + t * jacobian, H + t * hessian);
+            const auto finite = [&](int begin, int end) {
+                return all_finite((end - begin) * jacobian, J + begin * jacobian) &&
+                       all_finite((end - begin) * hessian, H + begin * hessian);
+            };
+            if (faulty < 0 && !finite(0, count))
+                for (faulty = k; finite(faulty - k, faulty - k + 1);) ++faulty;
+            for (int a = 0; a < 6; ++a) in.at[a] += count * in.strides[a];
+        }
+        return faulty;
     }
 
     // Takes the derivatives of a block with a graph straight to the sweeps' matrices; see `StageGraph`.
@@ -277,7 +282,11 @@ private:
         const Block& block = blocks[i];
         Riccati::Stage& s = riccati.stages[stage];
         p.add_gradient(jacobian, objective_scale, gradient + s.at_z);
-        if (block.dynamics) p.put_dynamics(jacobian, riccati.stages[block.child + stage - block.first].E);
+        if (block.dynamics) {
+            Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
+            p.put_dynamics(jacobian, child.E);
+            if (light_rows[i].exists()) child.light.pattern = light_rows[i].fill(jacobian, child.light.values);
+        }
         p.put_equalities(jacobian, equality_scale + at_equality(block, stage), s.G);
         p.put_inequalities(jacobian, inequality_scale + at_inequality(block, stage), C(stage));
         if (!shared[stage]) return p.put_hessian(hessian, s.H);

@@ -5,10 +5,11 @@
 Share of peak: operations of factor + solve, counted by `operations` below, over time, over the sustained rate of
 independent multiply-adds of one core, all measured in this run. A rival's row says what its time covers.
 
-HPIPM built for the processor stands beside ours where `TRISWEEP_RIVALS` names its folder
-(`support/rivals/tuned_hpipm.py`).
+HPIPM and FATROP built for the processor stand beside ours where `TRISWEEP_RIVALS` names their folder
+(`support/rivals/tuned_hpipm.py`, `fatrop_sweep.cpp`); `--tuned`: that table alone.
 """
 
+import sys
 import time
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from support.machine import describe
+from support.rivals.fatrop_sweep import TunedFatrop
 from support.rivals.tuned_hpipm import TunedHpipm, folder
 from trisweep.native import core, level
 from trisweep.riccati import LQProblem, Stage, dense, factorize
@@ -96,28 +98,35 @@ def without_first_state(problem: LQProblem) -> tuple[LQProblem, float]:
 
 
 def tuned_rivals():
-    """HPIPM's best Riccati (classical or square root, any build) beside ours; the first state is eliminated before."""
+    """The best variants of HPIPM's Riccati (classical or square root) and of FATROP's, of any build, beside ours; the
+    first state is eliminated before.
+    """
     problems = {size: benchmark_chain(*size) for size in TUNED_SIZES}
-    rival = TunedHpipm(problems)
+    rivals = {"hpipm": TunedHpipm(problems), "fatrop": TunedFatrop(problems)}
     reduced = {size: without_first_state(problem) for size, problem in problems.items()}
     ours = dict.fromkeys(problems, np.inf)
-    theirs = dict.fromkeys(problems, np.inf)
-    error = {}
+    theirs = {(name, size): np.inf for name in rivals for size in problems}
+    error = dict.fromkeys(problems, 0.0)
     solved = {size: factorize(problem).solve().objective + apart for size, (problem, apart) in reduced.items()}
     for _ in range(ROUNDS):
-        found = rival.round()
+        for name, rival in rivals.items():
+            for size, runs in rival.round().items():
+                off = {run: abs(run.objective / solved[size] - 1.0) for run in runs}
+                right = [run for run in off if off[run] < WRONG]
+                error[size] = max([error[size], *(off[run] for run in right)])
+                theirs[name, size] = min([theirs[name, size], *(run.seconds for run in right)])
         for size, (problem, _) in reduced.items():
-            off = {run: abs(run.objective / solved[size] - 1.0) for run in found[size]}
-            right = [run for run in off if off[run] < WRONG]
-            error[size] = max(off[run] for run in right)
-            theirs[size] = min(theirs[size], *(run.seconds for run in right))
             ours[size] = min(ours[size], sum(best_times(problem, 0.1)[:2]))
-    rival.close()
-    print("HPIPM built for the processor, factor + solve, best of interleaved rounds")
-    print(f"{'problem':>14} {'trisweep us':>12} {'hpipm us':>9} {'ratio':>6}  objectives differ by")
+    for rival in rivals.values():
+        rival.close()
+    print("HPIPM and FATROP built for the processor, factor + solve, best of interleaved rounds")
+    columns = " ".join(f"{name + ' us':>10} {'ratio':>6}" for name in rivals)
+    print(f"{'problem':>14} {'trisweep us':>12} {columns}  objectives differ by")
     for size in problems:
-        mine, other = 1e6 * ours[size], 1e6 * theirs[size]
-        print(f"{size!s:>14} {mine:12.1f} {other:9.1f} {other / mine:6.2f}  {error[size]:.0e}")
+        mine = 1e6 * ours[size]
+        others = [1e6 * theirs[name, size] for name in rivals]
+        columns = " ".join(f"{other:10.1f} {other / mine:6.2f}" for other in others)
+        print(f"{size!s:>14} {mine:12.1f} {columns}  {error[size]:.0e}")
     print()
 
 
@@ -230,6 +239,9 @@ def rivals():
 if __name__ == "__main__":
     print(describe("casadi", "scipy"))
     print(f"core: {level}\n")
+    if "--tuned" in sys.argv:
+        tuned_rivals()
+        sys.exit()
     share_of_peak()
     growth()
     if folder():

@@ -46,10 +46,12 @@ def folder() -> Path | None:
     return next(iter(folders()), None)
 
 
-class TunedHpipm:
-    """The programs on chains of one size each; `bounds`: of all states and of all controls, where there are some."""
+class TunedPrograms:
+    """Programs on chains of one size each; `bounds`: of all states and of all controls, where there are some."""
 
-    def __init__(self, problems: dict[Size, LQProblem], bounds: tuple[float, float] | None = None):
+    def __init__(
+        self, programs: list[Path], problems: dict[Size, LQProblem], bounds: tuple[float, float] | None = None
+    ):
         self._data = tempfile.TemporaryDirectory()
         for size, problem in problems.items():
             name = f"{'box' if bounds else 'lq'}_{'_'.join(map(str, size))}.bin"
@@ -57,11 +59,10 @@ class TunedHpipm:
         sizes = [str(number) for size in problems for number in size]
         self._processes = [
             subprocess.Popen(
-                [str(place / "hpipm_bench"), self._data.name, *sizes],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                [str(program), self._data.name, *sizes], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
-            for place in folders()
-        ]  # fmt: skip
+            for program in programs
+        ]
 
     def round(self) -> dict[Size, list[Run]]:
         """Every problem once more, by its size: the variants of all programs that found an answer."""
@@ -79,6 +80,13 @@ class TunedHpipm:
         for process in self._processes:
             process.communicate()
         self._data.cleanup()
+
+
+class TunedHpipm(TunedPrograms):
+    """HPIPM of all folders."""
+
+    def __init__(self, problems: dict[Size, LQProblem], bounds: tuple[float, float] | None = None):
+        super().__init__([place / "hpipm_bench" for place in folders()], problems, bounds)
 
 
 def write(path: Path, size: Size, problem: LQProblem, bounds: tuple[float, float]) -> None:

@@ -153,7 +153,7 @@ def table(title, names, code, arguments) -> None:
             if method in ("pv-base", "pv-osim-fast") and not model.has_floating_base:
                 continue
             if method == "riccati":
-                calls = [with_addresses(model.compiled._forward(held, method, None), one, n) for n in (1, 0)]
+                calls = [with_addresses(model.compiled._forward(held, method), one, n) for n in (1, 0)]
             else:
                 function = code(model, held, method)
                 calls = [by_address(function, one, n)[0] for n in (1, 0)]

@@ -5,7 +5,8 @@
 Inverse, forward and constrained forward dynamics and their first derivatives: microseconds a call, best of interleaved
 rounds, with new arrays and with `out=`, and what the first costs above the code itself, which is handed bare addresses
 here. Pinocchio's constrained derivatives need the dynamics before them: both are timed. "riccati" is constrained
-forward dynamics by Gauss' principle, which takes every configuration.
+forward dynamics by Gauss' principle, which takes every configuration. Below are calls that have no counterpart of one
+name there: loops, by the default method and a proximal one, forces on links, matrices, poses.
 """
 
 from functools import partial
@@ -17,9 +18,10 @@ from support.mechanisms import FEET
 from support.timing import seconds, with_addresses
 from trisweep.dynamics import point, weld
 from trisweep.native import level
+from trisweep.problems.mechanisms import legs, stewart_platform
 from trisweep.problems.robot import robot, robot_file
 
-ROUNDS, REPETITIONS = 15, 300
+ROUNDS, REPETITIONS = 100, 60
 HELD = {
     "iiwa14": [weld("iiwa_flange", period=None)],
     "hyq": [point(foot, period=None) for foot in FEET["hyq"]],
@@ -65,33 +67,64 @@ def cases(name):
     v, x = rng.standard_normal((2, model.nv))
     compiled, m, d = model.compiled, twin.model, twin.data
     ours = {
-        "inverse dynamics": lambda out=None: compiled.inverse_dynamics(q, v, x, out=out),
-        "forward dynamics": lambda out=None: compiled.forward_dynamics(q, v, x, out=out),
-        "constrained": lambda out=None: compiled.forward_dynamics(q, v, x, held, out=out),
-        "constrained, riccati": lambda out=None: compiled.forward_dynamics(q, v, x, held, "riccati", out=out),
-        "slopes of inverse": lambda out=None: compiled.inverse_dynamics_slopes(q, v, x, out=out),
-        "slopes of forward": lambda out=None: compiled.forward_dynamics_slopes(q, v, x, out=out),
-        "slopes of constrained": lambda out=None: compiled.forward_dynamics_slopes(q, v, x, held, out=out),
+        "inverse dynamics": partial(compiled.inverse_dynamics, q, v, x),
+        "forward dynamics": partial(compiled.forward_dynamics, q, v, x),
+        "constrained": partial(compiled.forward_dynamics, q, v, x, held),
+        "constrained, riccati": partial(compiled.forward_dynamics, q, v, x, held, "riccati"),
+        "slopes of inverse": partial(compiled.inverse_dynamics_slopes, q, v, x),
+        "slopes of forward": partial(compiled.forward_dynamics_slopes, q, v, x),
+        "slopes of constrained": partial(compiled.forward_dynamics_slopes, q, v, x, held),
     }
     theirs = {
-        "inverse dynamics": lambda: pin.rnea(m, d, q, v, x),
-        "forward dynamics": lambda: pin.aba(m, d, q, v, x),
-        "constrained": lambda: twin.constrained(q, v, x),
-        "constrained, riccati": lambda: twin.constrained(q, v, x),
-        "slopes of inverse": lambda: pin.computeRNEADerivatives(m, d, q, v, x),
-        "slopes of forward": lambda: pin.computeABADerivatives(m, d, q, v, x),
-        "slopes of constrained": lambda: twin.constrained_slopes(q, v, x),
+        "inverse dynamics": partial(pin.rnea, m, d, q, v, x),
+        "forward dynamics": partial(pin.aba, m, d, q, v, x),
+        "constrained": partial(twin.constrained, q, v, x),
+        "constrained, riccati": partial(twin.constrained, q, v, x),
+        "slopes of inverse": partial(pin.computeRNEADerivatives, m, d, q, v, x),
+        "slopes of forward": partial(pin.computeABADerivatives, m, d, q, v, x),
+        "slopes of constrained": partial(twin.constrained_slopes, q, v, x),
     }
     for what, call in ours.items():
-        found, other = call(), theirs[what]()
-        code = list(compiled._codes.values())[-1]
-        parts = flat(found)
-        into = [np.empty_like(part) for part in parts]
-        again = partial(call, into[0] if len(into) == 1 else into)
+        found, other = flat(call())[0], theirs[what]()
         other = other[0] if isinstance(other, tuple) else other
-        apart = abs(parts[0] - other).max() / abs(other).max()
-        bare = [with_addresses(code, (q, v, x), count) for count in (1, 0)]
-        yield what, call, again, theirs[what], *bare, apart
+        apart = abs(found - other).max() / abs(other).max()
+        yield what, *with_code(compiled, call, (q, v, x)), theirs[what], apart
+
+
+def further_cases():
+    """(mechanism, what, our call, the same with `out`, the machine code and the way to it)."""
+    rng, hyq, held, foot = np.random.default_rng(0), robot("hyq"), HELD["hyq"], FEET["hyq"][0]
+    q, push = hyq.random_configuration(rng), rng.standard_normal(6)
+    v, x = rng.standard_normal((2, hyq.nv))
+    c = hyq.compiled
+    for what, call, given in (
+        ("forces on a link", partial(c.forward_dynamics, q, v, x, (), None, {foot: push}), (q, v, x, push)),
+        ("constrained, prox-ltl", partial(c.forward_dynamics, q, v, x, held, "prox-ltl"), (q, v, x)),
+        ("mass matrix", partial(c.mass_matrix, q), (q,)),
+        ("its inverse", partial(c.inverse_mass_matrix, q), (q,)),
+        ("Delassus matrix", partial(c.delassus, q, held), (q,)),
+        ("link pose", partial(c.link_pose, q, foot), (q,)),
+        ("link Jacobian", partial(c.link_jacobian, q, foot), (q,)),
+    ):
+        yield "hyq", what, *with_code(c, call, given)
+    for name, mechanism in (("stewart", stewart_platform()), ("legs", legs())):
+        model, loops = mechanism.model, mechanism.constraints
+        given = mechanism.q, np.zeros(model.nv), rng.standard_normal(model.nv)
+        for method in (None, "prox-ltl"):
+            call = partial(model.compiled.forward_dynamics, *given, loops, method)
+            yield name, f"loops, {method or 'default'}", *with_code(model.compiled, call, given)
+
+
+def with_code(compiled, call, given):
+    """A call, the same with `out`, and the code behind it with bare addresses, for one state and for none."""
+    known = len(compiled.proximal)
+    into = flat(call())
+    code = list(compiled._codes.values())[-1] if compiled._codes else None
+    if len(compiled.proximal) > known:
+        whole = list(compiled.proximal.values())[-1]
+        code, given = whole.codes[whole.first], (*given, whole.at_rest)
+    again = partial(call, out=into[0] if len(into) == 1 else into)
+    return call, again, *((lambda n=n: with_addresses(code, given, n)) for n in (1, 0))
 
 
 def flat(found):
@@ -102,18 +135,29 @@ def flat(found):
 def main() -> None:
     print(describe("pin", "casadi", "llvmlite"))
     print(f"instruction set: {level}; microseconds a call\n")
-    print(f"{'robot':8} {'what':22} {'ours':>7} {'out=':>7} {'pin':>7} {'pin/ours':>9} {'above code':>11} {'apart':>8}")
+    print(f"{'robot':8} {'what':22} {'ours':>7} {'out=':>7} {'above code':>11} {'pin':>7} {'pin/ours':>9} {'apart':>8}")
     for name in HELD:
         for what, *calls, apart in cases(name):
-            measures = [seconds(call, REPETITIONS) for call in calls]
-            best = np.full(len(calls), np.inf)
-            for _ in range(ROUNDS):
-                best = np.minimum(best, [measure() for measure in measures])
-            mine, into, pins, code, empty = 1e6 * best
+            mine, into, code, empty, pins = least(calls)
             above = mine - (code - empty)
             print(
-                f"{name:8} {what:22} {mine:7.2f} {into:7.2f} {pins:7.2f} {pins / mine:9.2f} {above:11.2f} {apart:8.1e}"
+                f"{name:8} {what:22} {mine:7.2f} {into:7.2f} {above:11.2f} {pins:7.2f} {pins / mine:9.2f} {apart:8.1e}"
             )
+    for name, what, *calls in further_cases():
+        mine, into, code, empty = least(calls)
+        print(f"{name:8} {what:22} {mine:7.2f} {into:7.2f} {mine - (code - empty):11.2f}")
+
+
+def least(calls):
+    """Microseconds of each, the best of rounds in turn; in each round results are elsewhere in memory."""
+    call, again, code, way, *pins = calls
+    held, rounds = [], []
+    for k in range(ROUNDS):
+        held.append(np.empty(1 + 70 * k))
+        each = (call, again, code(), way(), *pins)
+        held.extend(each)
+        rounds.append([seconds(one, REPETITIONS)() for one in each])
+    return 1e6 * np.min(rounds, axis=0)
 
 
 if __name__ == "__main__":

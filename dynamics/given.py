@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import nan
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from ..errors import ModelError, said
 from ..floats import floats
 
 T = TypeVar("T")
+G = TypeVar("G")
 
 
 def number(value: object) -> float:
@@ -37,6 +38,15 @@ def word(what: str, value: object, words: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ModelError(f"{what} is {said(value)}, expected one of {', '.join(known)}")
     return value
+
+
+def forces_on_links(given: Mapping[str, G]) -> dict[str, G]:
+    """Forces by the links' names."""
+    if isinstance(given, dict):
+        return given
+    if not isinstance(given, Mapping):
+        raise ModelError(f"external is {said(given)}, expected a force (6,) for each name of a link")
+    return dict(given)
 
 
 def all_of(kind: type[T], what: str, given: Iterable[T], expected: str, each: str) -> tuple[T, ...]:

@@ -26,6 +26,7 @@ from .free import energy, kinematics, momentum
 from .free.crba import crba
 from .free.passive import Passive, checked, passive_forces
 from .free.rnea import rnea
+from .given import forces_on_links
 from .joints import configuration
 from .kinematic_tree import KinematicTree
 from .proximal.settings import Proximal, ProximalReport
@@ -371,10 +372,10 @@ class Model(KinematicTree):
 
     def on_bodies(self, external: Mapping[str, Given] | None) -> list[Array | None] | None:
         """Forces on links as forces on bodies, in the bodies' frames."""
-        if not external:
+        if external is None:
             return None
         bodies: list[Array | None] = [None] * self.size
-        for link, given in external.items():
+        for link, given in forces_on_links(external).items():
             frame = self.frame(link)
             if frame.body >= 0:
                 force = frame.placement.force(column(given, 6, f"external force on '{link}'"))

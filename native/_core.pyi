@@ -32,6 +32,7 @@ class CompiledCode(Code):
 class ArrayCall:
     """Code called with NumPy arrays: (out, *arguments) -> results."""
 
+    def __call__(self, *args: Any) -> Any: ...
     def __init__(
         self,
         code: Code,
@@ -41,9 +42,10 @@ class ArrayCall:
         finite: bool = False,
         units: Sequence[tuple[int, int]] = [],
         tolerance: float = 0.0,
+        groups: Sequence[int] = [],
+        limits: Sequence[tuple[int, int, float]] = [],
+        fixed: Sequence[Sequence[float]] = [],
     ) -> None: ...
-    def __call__(self, *args: Any) -> Any: ...
-    def straight(self, *args: Any) -> Any: ...
     def rows(self, arg0: Sequence[int], arg1: Sequence[int], arg2: Sequence[int], arg3: int, /) -> None: ...
 
 class Held:
@@ -883,6 +885,9 @@ class Loop:
     def anchors(self) -> list[int]: ...
     @anchors.setter
     def anchors(self, arg: Sequence[int], /) -> None: ...
+
+class AtWork(RuntimeError):
+    pass
 
 class Controller:
     """A plan that moves on; `trisweep.ocp` is its public face."""

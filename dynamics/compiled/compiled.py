@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from ...errors import ModelError
 from ..algebra.arrays import Array
 from ..constraints.constraint import Constraint, listed
-from ..delassus.choice import delassus_matrix
+from ..delassus.choice import DELASSUS, delassus_matrix
 from ..forward_problem import forward_problem
-from ..methods import DEFAULT_PROXIMAL, PROXIMAL, choose_counted, expression
+from ..given import forces_on_links
+from ..methods import DEFAULT_PROXIMAL, FORWARD, PROXIMAL, choose_counted, expression, named
 from ..proximal.settings import DEFAULT, Proximal, ProximalReport
 from . import recursive_code, slopes
 from .machine_code import ArrayCode, Expression, MachineCode
@@ -46,7 +47,7 @@ class Compiled:
         self.model = model
         self.proximal: dict[Hashable, ProximalCode] = {}
         self._codes: dict[Hashable, ArrayCode] = {}
-        self._recent: dict[Hashable, ArrayCode | ProximalCode] = {}
+        self._recent: dict[Hashable, ArrayCode] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles as its model, and is compiled again where it arrives."""
@@ -88,33 +89,39 @@ class Compiled:
 
         The proximal methods iterate until they converge, as with `proximal_dynamics`, which has the report.
         """
-        code = self._forward(constraints, method, external)
-        found = code(out, q, v, tau, *external.values()) if external else code(out, q, v, tau)
-        return (found[0], found[1:]) if constraints else found
+        found: Any
+        if external is None:
+            found = self._forward(constraints, method)(out, q, v, tau)
+        else:
+            pushes = forces_on_links(external)
+            found = self._forward(constraints, method, tuple(pushes))(out, q, v, tau, *pushes.values())
+        return found
 
-    def _forward(self, constraints: Sequence[Constraint], method: str | None, external: Push) -> Any:
+    def _forward(self, constraints: Sequence[Constraint], method: Any, links: tuple[str, ...] = ()) -> Any:
         """The code for these constraints, by a method, with forces on these links."""
-        links = tuple(external) if external else ()
         try:
-            key = (tuple(constraints), method, links)
-            code = self._recent.get(key)
-        except TypeError:
-            key, code = (listed(constraints), method, links), None
-        return code or self._remember(key, self._new_forward(*key))
+            return self._recent[tuple(constraints), method, links]
+        except (KeyError, TypeError):
+            pass
+        if not isinstance(method, str | None):
+            named(FORWARD, method)
+        key = listed(constraints), method, links
+        code = self._new_forward(*key)
+        return self._remember(key, code) if isinstance(code, ArrayCode) else code
 
-    def _remember(self, key: Hashable, code: ArrayCode | ProximalCode) -> ArrayCode | ProximalCode:
+    def _remember(self, key: Hashable, code: ArrayCode) -> ArrayCode:
         if len(self._recent) >= REMEMBERED:
             self._recent.clear()
         self._recent[key] = code
         return code
 
     def _new_forward(
-        self, constraints: tuple[Constraint, ...], method: str | None, links: tuple[str, ...]
+        self, held: tuple[Constraint, ...], method: str | None, links: tuple[str, ...]
     ) -> ArrayCode | ProximalCode:
-        held = listed(constraints)
         name = choose_counted(self.model, held)[0] if method is None else method
         if held and name in PROXIMAL:
-            return self._proximal(held, name, DEFAULT, links)
+            code = self._proximal(held, name, DEFAULT, links)
+            return code.call or code
 
         def sweep(q: ca.SX, v: ca.SX, tau: ca.SX, *forces: ca.SX) -> list[Array]:
             bodies = self.model.on_bodies(dict(zip(links, forces)))
@@ -124,10 +131,11 @@ class Compiled:
         key = ("forward_dynamics", tuple(row.key for row in held), method, links)
         if held and method == "riccati":
             return self._codes.get(key) or self._keep(key, recursive_code.gauss(self.model, held, links))
-        code = self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links)
+        groups = (0, len(held)) if held else ()
+        direct = self._codes.get(key) or self._code(key, ("q", "v", "tau"), sweep, links, groups)
         if held and method is None:
-            code.otherwise = partial(self._by_numbers, held, links)  # type: ignore[method-assign]
-        return code
+            direct.otherwise = partial(self._by_numbers, held, links)  # type: ignore[method-assign]
+        return direct
 
     def _by_numbers(
         self, held: tuple[Constraint, ...], links: tuple[str, ...], state: int, given: Sequence[np.ndarray]
@@ -148,21 +156,26 @@ class Compiled:
 
         Slopes by q are by increments of the configuration, as `integrate` takes them: (q, d) -> q + d.
         """
-        key = ("forward_dynamics_slopes", tuple(constraints))
-        code = self._recent.get(key)
-        if code is None:
+        try:
+            code: Any = self._recent["forward_dynamics_slopes", tuple(constraints)]
+        except (KeyError, TypeError):
             held = listed(constraints)
-            full = ("forward_dynamics_slopes", tuple(row.key for row in held))
-            code = self._codes.get(full) or self._new_forward_slopes(full, held)
-            self._remember(key, code)
+            code = self._remember(("forward_dynamics_slopes", held), self._forward_slopes(held))
         found: Any = code(out, q, v, tau)
-        return (found[:3], found[3:]) if constraints else found
+        return found
+
+    def _forward_slopes(self, held: tuple[Constraint, ...]) -> ArrayCode:
+        key = ("forward_dynamics_slopes", tuple(row.key for row in held))
+        return self._codes.get(key) or self._new_forward_slopes(key, held)
 
     def _new_forward_slopes(self, key: Hashable, held: tuple[Constraint, ...]) -> ArrayCode:
         if recursive_code.has_recursive_slopes(self.model, held):
             return self._keep(key, recursive_code.forward_slopes(self.model, held))
         return self._code(
-            key, ("q", "v", "tau"), lambda q, v, tau: slopes.of_forward_dynamics(self.model, q, v, tau, held)
+            key,
+            ("q", "v", "tau"),
+            lambda q, v, tau: slopes.of_forward_dynamics(self.model, q, v, tau, held),
+            groups=(3, 3) if held else (),
         )
 
     def inverse_dynamics_slopes(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, out: Any = None) -> Slopes:
@@ -194,7 +207,7 @@ class Compiled:
         if not held:
             a = self.forward_dynamics(q, v, tau, external=external)
             return a, (), ProximalReport("aba", np.inf, 1, 0.0, 0.0, True, 0.0)
-        pushes = dict(external or {})
+        pushes = {} if external is None else forces_on_links(external)
         name = choose_counted(self.model, held)[0] if method is None else method
         method = DEFAULT_PROXIMAL if method is None and name not in PROXIMAL else name
         code = self._proximal(held, method, settings or DEFAULT, tuple(pushes))
@@ -214,9 +227,11 @@ class Compiled:
         self, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Push = None, out: Any = None
     ) -> np.ndarray:
         """Joint forces (nv,) or (count, nv). See `Model.inverse_dynamics`."""
-        code = self._codes.get(("inverse_dynamics", *external) if external else "inverse_dynamics")
-        code = code or self._inverse(tuple(external or ()))
-        return code(out, q, v, a, *external.values()) if external else code(out, q, v, a)
+        if external is None:
+            return (self._codes.get("inverse_dynamics") or self._inverse(()))(out, q, v, a)
+        pushes = forces_on_links(external)
+        code = self._codes.get(("inverse_dynamics", *pushes)) or self._inverse(tuple(pushes))
+        return code(out, q, v, a, *pushes.values())
 
     def _inverse(self, links: tuple[str, ...]) -> ArrayCode:
         def sweep(q: ca.SX, v: ca.SX, a: ca.SX, *forces: ca.SX) -> list[Array]:
@@ -243,22 +258,35 @@ class Compiled:
         self, q: ArrayLike, constraints: Sequence[Constraint], method: str | None = None, out: Any = None
     ) -> np.ndarray:
         """J M^-1 J' (m, m) or (count, m, m). See `Model.delassus`; "pv-osim-fast" has no matrix to give."""
-        held = listed(constraints)
+        try:
+            code: Any = self._recent["delassus", tuple(constraints), method]
+        except (KeyError, TypeError):
+            held = listed(constraints)
+            code = self._remember(("delassus", held, method), self._delassus(held, method))
+        found: np.ndarray = code(out, q)
+        return found
+
+    def _delassus(self, held: tuple[Constraint, ...], method: str | None) -> ArrayCode:
+        if method is not None:
+            named(DELASSUS, method)
         key = ("delassus", tuple(row.key for row in held), method)
-        code = self._codes.get(key) or self._code(key, ("q",), lambda q: [delassus_matrix(self.model, q, held, method)])
-        return code(out, q)
+        return self._codes.get(key) or self._code(key, ("q",), lambda q: [delassus_matrix(self.model, q, held, method)])
 
     def link_pose(self, q: ArrayLike, link: str, out: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rotation (3, 3) and position (3,) of a link in the world, or (count, ...) of them."""
         key = ("link_pose", link)
-        code = self._codes.get(key) or self._code(key, ("q",), lambda q: self.model.link_pose(q, link))
+        code = (isinstance(link, str) and self._codes.get(key)) or self._code(
+            key, ("q",), lambda q: self.model.link_pose(q, link)
+        )
         found: tuple[np.ndarray, np.ndarray] = code(out, q)
         return found
 
     def link_jacobian(self, q: ArrayLike, link: str, out: Any = None) -> np.ndarray:
         """J (6, nv) or (count, 6, nv)."""
         key = ("link_jacobian", link)
-        code = self._codes.get(key) or self._code(key, ("q",), lambda q: [self.model.link_jacobian(q, link)])
+        code = (isinstance(link, str) and self._codes.get(key)) or self._code(
+            key, ("q",), lambda q: [self.model.link_jacobian(q, link)]
+        )
         return code(out, q)
 
     def batch(
@@ -273,13 +301,18 @@ class Compiled:
         return self._codes[key].rows_of(*rows)
 
     def _code(
-        self, key: Hashable, arguments: Sequence[str], expression: Expression, links: Sequence[str] = ()
+        self,
+        key: Hashable,
+        arguments: Sequence[str],
+        expression: Expression,
+        links: Sequence[str] = (),
+        groups: Sequence[int] = (),
     ) -> ArrayCode:
         """New machine code for an expression of these arguments and of forces on links."""
         name = key if isinstance(key, str) else str(key[0])  # type: ignore[index]
         sizes = {each: self.model.nq if each == "q" else self.model.nv for each in arguments}
         pushes = {f"external force on '{link}'": 6 for link in links}
-        return self._keep(key, MachineCode(self.model, name, sizes | pushes, expression))
+        return self._keep(key, MachineCode(self.model, name, sizes | pushes, expression, groups))
 
     def _keep(self, key: Hashable, code: ArrayCode) -> ArrayCode:
         self._codes[key] = code

@@ -7,7 +7,7 @@ were left; few ever are. Those that do not arrive in this way either are solved 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from ..proximal.default_mu import weight
 from ..proximal.error_estimate import error_estimate
 from ..proximal.iteration import Iterate, run
 from ..proximal.settings import CONTRADICTION, NUMERIC, Proximal, ProximalReport
-from .machine_code import Expression, MachineCode, checked, put
+from .machine_code import Expression, MachineCode, checked, grouped, put
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -58,22 +58,21 @@ class ProximalCode:
         self.limit = settings.iterations or NUMERIC
         self.at_rest = np.zeros(ends[-1])
         self.first: int | None = None
-        self.codes: dict[int, MachineCode] = {}
+        self.codes: dict[int, ProximalCall] = {}
 
-    def __call__(self, out: Any, *given: ArrayLike) -> tuple[np.ndarray, ...]:
-        """Accelerations and each constraint's forces."""
-        if self.first is not None:
-            found = self.codes[self.first].straight(None, *given, self.at_rest)
-            if found is not None and found[0].ndim == 1:
-                error, _, missed = found[3]
-                if error <= self.settings.tolerance and missed <= CONTRADICTION:
-                    return put(out, (found[0], *(found[2][part] for part in self.slices)))
+    @property
+    def call(self) -> ProximalCall | None:
+        """The call that solves most states, once it is known how many iterations it takes."""
+        return self.codes.get(self.first) if self.first else None
+
+    def __call__(self, out: Any, *given: ArrayLike) -> Any:
+        """Accelerations, and a tuple of each constraint's forces, by as many calls as it takes."""
         a, forces, report = self.report(given, None)
         right = np.logical_and(report.converged, report.met)
         if not np.all(right):
             first = np.ravel(report.residual)[np.argmin(right)]
             raise ModelError(contradicting(self.constraints, self.kind.name, float(first)))
-        return put(out, (a, *forces))
+        return grouped((0, len(forces)), put(out, (a, *forces)))
 
     def report(
         self, given: Sequence[ArrayLike], forces: Sequence[ArrayLike] | None
@@ -149,11 +148,12 @@ class ProximalCode:
     def _call(self, iterations: int, rows: list[np.ndarray]) -> tuple[np.ndarray, ...]:
         if iterations not in self.codes:
             sizes = self.arguments | {"forces to start from": len(self.at_rest)}
-            self.codes[iterations] = MachineCode(self.model, "proximal_dynamics", sizes, self._expression(iterations))
-        return self.codes[iterations].rows_of(*rows)
+            self.codes[iterations] = ProximalCall(self, sizes, self._expression(iterations))
+        a, *settled, reached, judged = self.codes[iterations].rows_of(*rows)
+        return a, reached, np.concatenate(settled, axis=1), judged
 
     def _expression(self, iterations: int) -> Expression:
-        """The symbols of a call: accelerations, stacked forces as they are and settled, and what they are judged by."""
+        """The symbols of a call: accelerations, settled forces, those reached, stacked, and what they are judged by."""
 
         def expression(q: ca.SX, v: ca.SX, tau: ca.SX, *rest: ca.SX) -> list[Array]:
             forces = ca.vertsplit(rest[-1], [0, *self.ends, rest[-1].shape[0]])
@@ -162,9 +162,26 @@ class ProximalCode:
                 iterate.advance()
             iterate.refine()
             judged = ca.vertcat(error_estimate(*iterate.measures()), iterate.largest_residual(), iterate.missed())
-            return [iterate.a, iterate.force, iterate.settled(), judged]
+            settled = ca.vertsplit(iterate.settled(), [0, *self.ends, len(self.at_rest)])
+            return [iterate.a, *settled, iterate.force, judged]
 
         return expression
+
+
+class ProximalCall(MachineCode):
+    """One call of a proximal method: its accelerations and forces where the state has converged by then."""
+
+    def __init__(self, whole: ProximalCode, arguments: Mapping[str, int], expression: Expression):
+        number = len(whole.constraints)
+        judged = number + 2
+        limits = [(judged, 0, whole.settings.tolerance), (judged, 2, CONTRADICTION)]
+        fixed = [whole.at_rest.tolist()]
+        super().__init__(whole.model, "proximal_dynamics", arguments, expression, (0, number), limits, fixed)
+        self.whole = whole
+
+    def carefully(self, out: Any, *given: ArrayLike) -> Any:
+        """By as many calls as it takes."""
+        return self.whole(out, *given)
 
 
 def _stacked(constraints: Sequence[Constraint], forces: Sequence[ArrayLike] | None) -> np.ndarray:

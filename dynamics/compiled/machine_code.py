@@ -7,6 +7,7 @@ else, from lists to states that are refused, is handed to `carefully`, which tak
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import casadi as ca
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import native
-from ...errors import ModelError
+from ...errors import ModelError, said
 from ...forks import no_fork
 from ...native import core
 from ..algebra.arrays import Array, given_numbers
@@ -39,7 +40,9 @@ class ArrayCode(ArrayCall):
     """Called with (out, *arguments): an array, or a tuple of several, which are those in `out` unless it is None.
 
     name: of the algorithm; arguments: names and sizes of its columns, the configuration first; shapes: of its results;
-    sought: what a state that gives no finite result was expected to be.
+    sought: what a state that gives no finite result was expected to be; groups: of the results, where a tuple holds
+    tuples of them, 0 an array and k a tuple of k; limits: (output, entry, most) of outputs beyond those;
+    fixed: what the last arguments always are.
     """
 
     def __init__(
@@ -50,11 +53,14 @@ class ArrayCode(ArrayCall):
         shapes: Sequence[tuple[int, int]],
         code: core.Code,
         sought: str = INDEPENDENT,
+        groups: Sequence[int] = (),
+        limits: Sequence[tuple[int, int, float]] = (),
+        fixed: Sequence[Sequence[float]] = (),
     ):
         self.model, self.name, self.arguments, self.shapes = model, name, dict(arguments), list(shapes)
-        self.sought = sought
+        self.sought, self.groups = sought, tuple(groups)
         unit = unit_parts(model), UNIT_TOLERANCE
-        super().__init__(code, list(self.arguments.values()), self.shapes, True, True, *unit)
+        super().__init__(code, list(self.arguments.values()), self.shapes, True, True, *unit, groups, limits, fixed)
 
     def carefully(self, out: Any, *given: ArrayLike) -> Any:
         """The same for whatever can be made an array, and a sentence for what cannot."""
@@ -73,7 +79,9 @@ class ArrayCode(ArrayCall):
                 result[state] = part
         shaped = tuple(_shaped(result, shape) for result, shape in zip(several, self.shapes))
         found = shaped if lengths else tuple(result[0] for result in shaped)
-        return put(out, found) if len(found) > 1 else put(out if out is None else (out,), found)[0]
+        if len(found) == 1:
+            return put(out if out is None else (out,), found)[0]
+        return grouped(self.groups, put(out, found))
 
     def otherwise(self, state: int, given: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """The results of one state, of that number, to which the code has given none that is finite."""
@@ -95,26 +103,47 @@ class ArrayCode(ArrayCall):
 class MachineCode(ArrayCode):
     """An expression of the arguments as machine code."""
 
-    def __init__(self, model: Model, name: str, arguments: Mapping[str, int], expression: Expression):
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        arguments: Mapping[str, int],
+        expression: Expression,
+        groups: Sequence[int] = (),
+        limits: Sequence[tuple[int, int, float]] = (),
+        fixed: Sequence[Sequence[float]] = (),
+    ):
         symbols = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(arguments.values())]
         with no_fork():
             outputs = [ca.densify(ca.SX(output)) for output in expression(*symbols)]
             self.function = code = native.compile_function(ca.Function(name, symbols, outputs))
         made = core.CompiledCode(code.address, code.sizes.work)
-        super().__init__(model, name, arguments, [output.shape for output in outputs], made)
+        shapes = [output.shape for output in outputs]
+        super().__init__(model, name, arguments, shapes, made, groups=groups, limits=limits, fixed=fixed)
 
 
 def put(out: Any, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The results, in the user's arrays if there are any."""
     if out is None:
         return found
-    several, expected = tuple(out), [result.shape for result in found]
-    shapes = [getattr(array, "shape", None) for array in several]
+    expected = [result.shape for result in found]
+    if not isinstance(out, (tuple, list)):
+        raise ModelError(f"out is {said(out)}, expected a list of arrays with shapes {expected}")
+    several = tuple(out)
+    shapes = [array.shape if isinstance(array, np.ndarray) else None for array in several]
     if shapes != expected or any(array.dtype != float or not array.flags.writeable for array in several):
         raise ModelError(f"out has shapes {shapes}, expected writable arrays of float64 with {expected}")
     for array, result in zip(several, found):
         np.copyto(array, result)
     return several
+
+
+def grouped(groups: Sequence[int], found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
+    """Results in tuples of so many, or one by itself where that is 0."""
+    if not groups:
+        return found
+    rest = iter(found)
+    return tuple(tuple(islice(rest, each)) if each else next(rest) for each in groups)
 
 
 def unit_parts(model: Model) -> list[tuple[int, int]]:

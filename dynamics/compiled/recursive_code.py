@@ -39,6 +39,7 @@ class RecursiveCode(ArrayCode):
         symbols: dict[str, ca.SX],
         shapes: Sequence[tuple[int, int]],
         sought: str = INDEPENDENT,
+        groups: Sequence[int] = (),
     ):
         model, tables = problem.model, recursion.tree(problem.model, problem.constraints, soft=False)
         with no_fork():
@@ -47,7 +48,7 @@ class RecursiveCode(ArrayCode):
         compiled = core.Compiled(code.address, code.sizes.work, code.sizes.outputs[0])
         made = getattr(core, kind)(tables, compiled, len(symbols))
         sizes = {each: symbol.numel() for each, symbol in symbols.items()}
-        super().__init__(model, name, sizes, shapes, made, sought)
+        super().__init__(model, name, sizes, shapes, made, sought, groups)
 
 
 def has_recursive_slopes(model: Model, constraints: Sequence[Constraint]) -> bool:
@@ -67,7 +68,8 @@ def forward_slopes(model: Model, constraints: Sequence[Constraint]) -> ArrayCode
     symbols, rows = _state(model, "tau"), sum(row.size for row in constraints)
     problem = ForwardProblem(model, symbols["q"], symbols["v"], symbols["tau"], constraints)
     shapes = [(model.nv, model.nv)] * 3 + [(rows, model.nv)] * 3 * bool(constraints)
-    return RecursiveCode("forward_dynamics_slopes", "ForwardSlopes", problem, symbols, shapes)
+    groups = (3, 3) if constraints else ()
+    return RecursiveCode("forward_dynamics_slopes", "ForwardSlopes", problem, symbols, shapes, groups=groups)
 
 
 def gauss(model: Model, constraints: Sequence[Constraint], links: Sequence[str]) -> ArrayCode:
@@ -77,7 +79,7 @@ def gauss(model: Model, constraints: Sequence[Constraint], links: Sequence[str])
     problem = forward_problem(model, state["q"], state["v"], state["tau"], constraints, bodies)
     symbols = state | {f"external force on '{link}'": push for link, push in pushes.items()}
     shapes = [(model.nv, 1), *((row.size, 1) for row in constraints)]
-    return RecursiveCode("forward_dynamics", "GaussCode", problem, symbols, shapes, CAN_HOLD)
+    return RecursiveCode("forward_dynamics", "GaussCode", problem, symbols, shapes, CAN_HOLD, (0, len(constraints)))
 
 
 def _state(model: Model, third: str) -> dict[str, ca.SX]:

@@ -1,5 +1,7 @@
 """Machine code called with the user's arrays: the short way and the careful one agree, first derivatives, `out`."""
 
+import weakref
+
 import casadi as ca
 import numpy as np
 import pinocchio as pin
@@ -59,6 +61,15 @@ def test_results_go_to_the_users_arrays(arm, order):
     [
         (lambda c, q: c.mass_matrix(q, out=np.empty((7, 6))), r"expected writable arrays of float64 with \[\(7, 7\)\]"),
         (lambda c, q: c.mass_matrix(q, out=np.empty((7, 7), int)), "expected writable arrays of float64"),
+        (
+            lambda c, q: c.inverse_dynamics_slopes(q, q, q, out=[np.empty((7, 7))]),
+            "expected writable arrays of float64",
+        ),
+        (lambda c, q: c.inverse_dynamics_slopes(q, q, q, out=3), "out is 3, expected a list of arrays with shapes"),
+        (lambda c, q: c.forward_dynamics_slopes(q, q, q, 3), "constraints is a int, expected a list of constraints"),
+        (lambda c, q: c.forward_dynamics(q, q, q, (), [q]), r"method is \[array"),
+        (lambda c, q: c.forward_dynamics(q, q, q, external=3), r"external is 3, expected a force \(6,\) for each name"),
+        (lambda c, q: c.model.forward_dynamics(q, q, q, external=[q]), r"expected a force \(6,\) for each name"),
         (lambda c, q: c.mass_matrix(q[:6]), r"q has shape \(6,\), expected \(7,\) or \(count, 7\)"),
         (lambda c, q: c.mass_matrix(q * np.nan), "q has an entry that is not finite"),
         (lambda c, q: c.mass_matrix("here"), "q is 'here', expected numbers"),
@@ -91,9 +102,38 @@ def test_loops_take_the_same_short_way():
     again = compiled.forward_dynamics(q, v, tau, mechanism.constraints)
     a, forces, report = compiled.proximal_dynamics(q, v, tau, mechanism.constraints)
     assert report.converged
-    for found in (first, again):
+    into = [np.empty_like(part) for part in (a, *forces)]
+    told = compiled.forward_dynamics(q, v, tau, mechanism.constraints, out=into)
+    assert all(mine is given for mine, given in zip((told[0], *told[1]), into))
+    several = compiled.forward_dynamics(np.stack([q] * 3), v, tau, mechanism.constraints)
+    for found in (first, again, told, (several[0][2], [force[2] for force in several[1]])):
         np.testing.assert_array_equal(found[0], a)
         np.testing.assert_array_equal(np.concatenate(found[1]), np.concatenate(forces))
+
+
+def test_results_are_written_again_only_where_nobody_has_them(arm):
+    q, v, x = states(arm, 8)
+    call = arm.compiled.forward_dynamics_slopes
+    expected = [[part.copy() for part in call(*state)] for state in zip(q, v, x)]
+    kept = [call(*state)[1] for state in zip(q, v, x)]  # one of each
+    views = [call(*state)[0][2:, 1] for state in zip(q, v, x)]
+    buffers = [memoryview(call(*state)[2]) for state in zip(q, v, x)]
+    for mine, view, buffer, (first, second, third) in zip(kept, views, buffers, expected):
+        np.testing.assert_array_equal(mine, second)
+        np.testing.assert_array_equal(view, first[2:, 1])
+        np.testing.assert_array_equal(np.asarray(buffer), third)
+    ended = [weakref.ref(part) for part in call(q[0], v[0], x[0])]
+    call(q[1], v[1], x[1])
+    alive = [each() for each in ended]  # who waits for the end of an array is not shown another one's numbers
+    assert all(each is None or np.array_equal(each, mine) for each, mine in zip(alive, expected[0]))
+    for change in (lambda part: part.setflags(write=False), lambda part: part.resize(49, refcheck=False)):
+        for part in call(q[0], v[0], x[0]):
+            change(part)
+        del part
+        found = call(q[0], v[0], x[0])
+        assert all(np.array_equal(*pair) for pair in zip(found, expected[0]))
+        assert all(part.flags.writeable and part.flags.f_contiguous for part in found)
+        del found
 
 
 @pytest.mark.parametrize("name", NAMES)

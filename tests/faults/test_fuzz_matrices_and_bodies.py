@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from support.junk import fuzz, picker
-from trisweep.dynamics import ModelBuilder
+from trisweep.dynamics import ModelBuilder, weld
 from trisweep.problems.robot import robot
 from trisweep.riccati import QP, LQProblem, ProblemError, Stage, StageLimits, dense
 from trisweep.riccati.random_problems import random_problem
@@ -174,6 +174,46 @@ def test_dynamics_of_junk():
     fuzz(1000, 10, attempt)
     np.testing.assert_allclose(
         arm.forward_dynamics(good, good, arm.inverse_dynamics(good, good, good)), good, atol=1e-9
+    )
+
+
+def test_machine_code_called_with_junk():
+    arm = robot("iiwa14")
+    compiled, good = arm.compiled, np.linspace(-0.5, 0.8, 7)
+    square, flange = np.zeros((7, 7)), [weld("iiwa_flange", period=None)]
+    calls = (  # with how many arrays, what else, and the shapes of `out`
+        ("mass_matrix", 1, (), square),
+        ("inverse_dynamics", 3, (), np.zeros(7)),
+        ("forward_dynamics", 3, (), np.zeros(7)),
+        ("forward_dynamics", 3, (flange,), [np.zeros(7), np.zeros(6)]),
+        ("forward_dynamics", 3, (flange, "prox-ltl"), [np.zeros(7), np.zeros(6)]),
+        ("forward_dynamics", 3, (flange, "riccati"), [np.zeros(7), np.zeros(6)]),
+        ("inverse_dynamics_slopes", 3, (), [square] * 3),
+        ("forward_dynamics_slopes", 3, (flange,), [square] * 3 + [np.zeros((6, 7))] * 3),
+        ("delassus", 1, (flange,), np.zeros((6, 6))),
+        ("link_pose", 1, ("iiwa_flange",), [np.zeros((3, 3)), np.zeros(3)]),
+    )
+    for verb, count, rest, _ in calls:
+        getattr(compiled, verb)(*[good] * count, *rest)
+
+    def attempt(rng):
+        verb, count, rest, out = calls[int(rng.integers(len(calls)))]
+        given = [pick(rng, good, np.stack([good] * 3), share=0.15) for _ in range(count)]
+        further = [pick(rng, each, share=0.15) for each in rest]
+        into = pick(rng, None, out, share=0.2)
+        if isinstance(into, list) and rng.random() < 0.7:  # some of them, more of them, others among them
+            into = [pick(rng, *into, share=0.1) for _ in range(int(rng.integers(len(into) + 3)))]
+        words = {"external": pick(rng, {"iiwa_flange": good[:6]})} if verb == "inverse_dynamics" else {}
+        found = getattr(compiled, verb)(*given, *further, **words, out=into)
+        for part in flat(found):
+            assert np.isfinite(part).all()
+
+    def flat(found):
+        return [part for each in found for part in flat(each)] if isinstance(found, tuple) else [found]
+
+    fuzz(2000, 31, attempt)
+    np.testing.assert_allclose(
+        compiled.forward_dynamics(good, good, compiled.inverse_dynamics(good, good, good)), good, atol=1e-9
     )
 
 

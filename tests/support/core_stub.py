@@ -23,6 +23,7 @@ OPEN = (
     (r"\blist\b(?!\[)", "list[Any]"),
     (r"\bdict\b(?!\[)", "dict[str, Any]"),
     (r"\*args\) -> object", "*args: Any) -> Any"),
+    (r"/, \*args, \*\*kwargs\):\n +\"\"\"Call self as a function.\"\"\"", "*args: Any) -> Any: ..."),
 )
 
 

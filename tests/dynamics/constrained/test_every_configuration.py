@@ -109,7 +109,7 @@ class Oracle:
 
 def rows_of(model, constraints, method, state):
     """Accelerations and forces by machine code, whatever they are."""
-    return model.compiled._forward(constraints, method, None).rows_of(*state)
+    return model.compiled._forward(constraints, method).rows_of(*state)
 
 
 @pytest.mark.parametrize("method", [None, "riccati"])

@@ -195,7 +195,7 @@ def where(condition: Truth, yes: Array | float, no: Array | float) -> Array:
     return ca.if_else(condition, yes, no) if is_symbolic(condition, yes, no) else np.where(condition, yes, no)
 
 
-def at_least(x: Array, low: float) -> Array:
+def at_least(x: Array, low: float | Array) -> Array:
     return ca.fmax(x, low) if is_symbolic(x) else np.maximum(x, low)
 
 

@@ -161,7 +161,7 @@ class Iterate:
     def measures(self) -> Measures:
         """What the error is estimated from."""
         size = np.ones((1, 1)) if self.direction is None else largest(self.a)
-        return Measures(self.change, self.rr, self.rB, self.BB, size)
+        return Measures(self.change, self.rr, self.rB, self.BB, size, largest(self.residual))
 
     def error(self) -> float:
         """Of numbers, an estimate of the accelerations' relative error."""

@@ -14,7 +14,7 @@ from ..constraints.constraint import Constraint
 from ..forward_problem import ForwardProblem, forward_problem
 from ..methods import PROXIMAL, choose_counted, expression
 from ..proximal.default_mu import weight
-from ..proximal.error_estimate import error_estimate
+from ..proximal.error_estimate import Measures, error_estimate
 from ..proximal.iteration import Iterate
 from ..proximal.settings import DEFAULT, Proximal
 from .integrators import INTEGRATORS
@@ -68,7 +68,7 @@ class Stepper:
         """Of steps (count,), an estimate of the accelerations' relative error."""
         if self.iterations == 1:
             return np.full(len(measures), np.inf)
-        parts = measures.reshape(len(measures), -1, 5)
+        parts = measures.reshape(len(measures), -1, len(Measures._fields))
         return np.asarray(error_estimate(*np.moveaxis(parts, 2, 0))).max(axis=1, initial=0.0)
 
     def _compiled(self) -> CompiledFunction:

@@ -5,17 +5,19 @@ Names and shapes are looked at here, and what is wrong with them said; the cycle
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import ProblemError, said
 from ...floats import checked_floats
+from ...native import core
 from ..answer.solution import Solution
 from ..answer.status import Status
 from ..judge.residual import Point, Residual, doubt
@@ -30,6 +32,22 @@ if TYPE_CHECKING:
     from ..solve.solver import Solver
 
 UNDER_WAY = "under way"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def one_thread(method: Callable[P, R]) -> Callable[P, R]:
+    """Says so where another thread is at work with the same controller."""
+
+    @wraps(method)
+    def alone(*given: P.args, **words: P.kwargs) -> R:
+        try:
+            return method(*given, **words)
+        except core.AtWork as error:
+            raise ProblemError(str(error)) from None
+
+    return alone
 
 
 class Command:
@@ -131,6 +149,7 @@ class Controller:
         """Of every control, by name."""
         return {name: part.stop - part.start for name, part in self._control_parts.items()}
 
+    @one_thread
     def prepare(self, **parameters: ArrayLike) -> None:
         """Before the measurement: new parameters, the plan moved on, functions and factorization. What is not given
         keeps its value.
@@ -151,6 +170,7 @@ class Controller:
         if not core.prepare():
             self._refuse_limits(before)
 
+    @one_thread
     def feedback(self, **measured: ArrayLike) -> Command:
         """The command for a measured state; keep what is between this and the actuator short."""
         core = self._core
@@ -187,6 +207,7 @@ class Controller:
             given[2][[i for i in port.stage if i >= 0]] = np.nan
         return export(self.solver, self._parts, given, folder, name, target)
 
+    @one_thread
     def restart(self, guess: Mapping[str, Any] | None = None) -> None:
         """Forget the plan; the next cycle solves from the guess, by default the controller's own."""
         self.guess = self.guess if guess is None else guess
@@ -201,6 +222,7 @@ class Controller:
         return {name: max(counts[part]) for name, part in self._control_parts.items()}
 
     @property
+    @one_thread
     def plan(self) -> Solution:
         """The plan as it stands, judged: its status is "solved" only where it is."""
         if not self._core.has_plan:

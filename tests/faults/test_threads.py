@@ -2,9 +2,11 @@
 
 import threading
 
+import casadi as ca
 import numpy as np
+import trisweep as ts
 from support.ocp_problems import rest_to_rest, swing_up
-from trisweep.ocp import Settings
+from trisweep.ocp import ProblemError, Settings
 
 
 def together(count, work):
@@ -48,6 +50,29 @@ def test_each_thread_has_its_own_solver():
             np.testing.assert_array_equal(solvers[i].solve(settings=Settings(threads=2)).point.z, expected)
 
     together(4, work)
+
+
+def test_a_controller_takes_one_thread_at_a_time():
+    ocp = ts.Problem(steps=300, step=0.02)
+    x, v, u = ocp.state("x"), ocp.state("v"), ocp.control("u", lower=-1.0, upper=1.0)
+    ocp.next(x=x + 0.02 * v, v=v + 0.02 * (u - ca.sin(x)))
+    ocp.minimize(x**2 + v**2 + u**2)
+    ocp.start("x", "v")
+    controller, refused, gone = ocp.build().controller(), [], []
+
+    def work(i):
+        for _ in range(100):
+            try:
+                controller.step({"x": [1.0], "v": [0.0]})
+                gone.append(i)
+            except ProblemError as error:
+                refused.append(str(error))
+
+    together(4, work)
+    assert gone
+    assert set(refused) <= {"controller: it is at work on another thread, expected one at a time"}
+    assert refused
+    assert np.isfinite(controller.feedback(x=[1.0], v=[0.0]).u).all()
 
 
 def test_threads_come_and_go():

@@ -14,6 +14,11 @@ namespace {
 
 using Memory = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 
+// Two threads ask one controller.
+struct AtWork : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 class PythonController {
 public:
     PythonController(const Structure& structure, Vector lower, Vector upper, std::size_t size_z,
@@ -104,7 +109,7 @@ private:
     public:
         explicit Turn(PythonController& of) : busy(of.busy) {
             if (busy.test_and_set())
-                throw std::runtime_error("controller: it is at work on another thread, expected one at a time");
+                throw AtWork("controller: it is at work on another thread, expected one at a time");
         }
         ~Turn() { busy.clear(); }
         Turn(const Turn&) = delete;
@@ -187,6 +192,7 @@ void bind_parts(nb::module_& m) {
 
 void bind_control(nb::module_& m) {
     bind_parts(m);
+    nb::exception<AtWork>(m, "AtWork", PyExc_RuntimeError);
     nb::class_<PythonController>(m, "Controller", "A plan that moves on; `trisweep.ocp` is its public face.")
         .def(nb::init<const Structure&, Vector, Vector, std::size_t, std::vector<LimitFunction>, const Loop&,
                       std::vector<Port>>())

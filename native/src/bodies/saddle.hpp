@@ -40,19 +40,30 @@ public:
         for (int k = nv - 1; k >= 0; --k) {
             const vec scale = inverse_root(load(at(values, row[k])), SMALLEST_PIVOT * load(at(values, inverse(k))));
             store(at(values, inverse(k)), scale);
-            for (int p = 1; p <= depth[k]; ++p) store(at(values, row[k] + p), scale * load(at(values, row[k] + p)));
-            for (int p = 1, i = before[k]; p <= depth[k]; ++p, i = before[i])
-                reduce(values, row[k] + p, row[k] + p, row[i], depth[i] + 1);
+            double* own = at(values, row[k] + 1);
+            for (int p = 0; p < depth[k]; ++p) store(own + p * W, scale * load(own + p * W));
+            for (int i = before[k]; i >= 0; i = before[i], own += W)
+                reduce(load(own), own, at(values, row[i]), depth[i] + 1);
         }
         for (const HeldPath& h : held)
             for (int j : h.dofs) {
-                const int here = h.row + h.place[j];
-                store(at(values, here), load(at(values, here)) * load(at(values, inverse(j))));
-                for (int p = 1, i = before[j]; p <= depth[j]; ++p, i = before[i])
-                    reduce(values, here, row[j] + p, h.row + h.place[i], 1);
+                double *here = at(values, h.row + h.place[j]), *L = at(values, row[j] + 1);
+                const vec Z = load(here) * load(at(values, inverse(j)));
+                store(here, Z);
+                if (h.straight)
+                    reduce(Z, L, here + W, depth[j]);
+                else
+                    for (int i = before[j]; i >= 0; i = before[i], L += W)
+                        reduce(Z, L, at(values, h.row + h.place[i]), 1);
             }
+        const Shared* next = shared.data();
         for (int r = 0; r < m; ++r) {
-            for (int s = 0; s <= r; ++s) store(at(values, D(r, s)), shared(values, r, s));
+            for (int s = 0; s <= r; ++s) {
+                vec sum = broadcast(r == s ? held[r].softness : 0.0);  // Z_r Z_s' + R
+                for (const Shared* end = shared.data() + shared_end[D(r, s) - dense]; next < end; ++next)
+                    sum += load(at(values, next->left)) * load(at(values, next->right));
+                store(at(values, D(r, s)), sum);
+            }
             store(at(values, inverse_D(r)), load(at(values, D(r, r))));
         }
         for (int s = 0; s < m; ++s) {
@@ -82,7 +93,13 @@ private:
         std::vector<int> dofs;   // that move it, the furthest from the root first
         std::vector<int> place;  // of each dof, in the row of Z
         int row;                 // where that stands
+        bool straight;           // whether it holds one path to the root
         double softness, least;  // least: of its pivot
+    };
+
+    // Entries of two rows of Z at one dof.
+    struct Shared {
+        int left, right;
     };
 
     static double* at(double* values, int i) { return values + std::ptrdiff_t(i) * W; }
@@ -104,47 +121,42 @@ private:
         }
         inverses = count;
         count += nv;
-        const auto hold = [&](const std::vector<int>& dofs, double softness, double least) {
-            held.push_back({dofs, std::vector<int>(nv, -1), count, softness, least});
+        const auto hold = [&](const std::vector<int>& dofs, double softness, double least, bool straight) {
+            held.push_back({dofs, std::vector<int>(nv, -1), count, straight, softness, least});
             for (int j : dofs) held.back().place[j] = count++ - held.back().row;
         };
         for (const Held& each : tree.held) {
             std::vector<int> path;
             for (int j = last[each.body]; j >= 0; j = before[j]) path.push_back(j);
-            for (int r = 0; r < each.rows(); ++r) hold(path, each.softness[r], each.least[r]);
+            for (int r = 0; r < each.rows(); ++r) hold(path, each.softness[r], each.least[r], true);
         }
         for (const ClosedLoop& each : tree.loops)
-            for (double least : each.least) hold(each.dofs, 0.0, least);
+            for (double least : each.least) hold(each.dofs, 0.0, least, false);
         loops = !tree.loops.empty();
         dense = count;
         count += m * (m + 1) / 2 + m;
+        for (int r = 0; r < m; ++r)
+            for (int s = 0; s <= r; ++s) {
+                for (int i : held[r].dofs)
+                    if (held[s].place[i] >= 0) shared.push_back({entry(nv + r, i), entry(nv + s, i)});
+                shared_end.push_back(int(shared.size()));
+            }
     }
 
-    // target_q -= factor source_q
-    static void reduce(double* values, int factor, int source, int target, int length) {
-        const vec scale = load(at(values, factor));
-        for (int q = 0; q < length; ++q)
-            store(at(values, target + q), load(at(values, target + q)) - scale * load(at(values, source + q)));
-    }
-
-    // Z_r Z_s' + R, over the dofs below both.
-    vec shared(double* values, int r, int s) const {
-        vec sum = broadcast(r == s ? held[r].softness : 0.0);
-        for (int i : held[r].dofs)
-            if (held[s].place[i] >= 0) sum += load(at(values, entry(nv + r, i))) * load(at(values, entry(nv + s, i)));
-        return sum;
+    // target_q -= factor source_q, for vectors of lanes
+    static void reduce(vec factor, const double* source, double* target, int length) {
+        for (const double* end = source + length * W; source < end; source += W, target += W)
+            store(target, load(target) - factor * load(source));
     }
 
     // Of a pivot that is too small: zero where that is allowed, so that its row has no force, NaN elsewhere.
     static vec inverse_root(vec pivot, vec smallest, double least = 0.0, bool dependent = false) {
-        vec found;
-        for (int l = 0; l < W; ++l) {
-            const double bound = std::max(smallest[l], least);
-            found[l] = pivot[l] > bound                 ? 1.0 / std::sqrt(pivot[l])
-                       : dependent && pivot[l] <= bound ? 0.0
-                                                        : std::numeric_limits<double>::quiet_NaN();
-        }
-        return found;
+        const vec bound = larger(smallest, broadcast(least)),
+                  none = broadcast(std::numeric_limits<double>::quiet_NaN());
+        vec root;
+        for (int l = 0; l < W; ++l) root[l] = std::sqrt(pivot[l]);
+        const vec small = dependent ? (pivot <= bound ? vec{} : none) : none;
+        return pivot > bound ? 1.0 / root : small;
     }
 
     void write_steps() {
@@ -183,6 +195,8 @@ private:
 
     std::vector<int> before, depth, row;  // of each dof: the next one to the root, the number of those, its row of L
     std::vector<HeldPath> held;
+    std::vector<Shared> shared;   // of each entry of D, one after another
+    std::vector<int> shared_end;  // where those of each end
     int inverses = 0, dense = 0, count = 0;
     bool loops = false;
     RowSteps solution;

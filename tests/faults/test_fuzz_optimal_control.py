@@ -1,10 +1,13 @@
 """Statements, solves and settings made of junk: a sentence, or a right answer, and objects that work afterwards."""
 
+from dataclasses import fields
+from itertools import cycle
+
 import casadi as ca
 import numpy as np
 import pytest
 from support.junk import fuzz, picker
-from support.ocp_problems import rest_to_rest
+from support.ocp_problems import rest_to_rest, swing_up
 from trisweep.ocp import Free, Problem, ProblemError, Settings, Soft, closed_loop
 
 pytestmark = pytest.mark.usefixtures("quiet")
@@ -118,21 +121,30 @@ def test_loops():
 
 
 def test_settings():
-    names = ("tolerance", "iterations", "seconds", "initial_barrier", "barrier", "patience", "threads", "log")
-    ocp, _, _ = rest_to_rest()
-    solver = ocp.build()
-    good = {"iterations": 30, "threads": 1}
+    good = {  # of each some that are allowed, the least and the most among them
+        "tolerance": (1e-8, 1e-12, 0.1, 1e-300),
+        "iterations": (30, 0, 1, 300),
+        "seconds": (10.0, 1e-9, 1e300),
+        "initial_barrier": (0.1, 1e-12, 1e10),
+        "barrier": ("adaptive", "monotone"),
+        "curvature": ("damped", "shifted"),
+        "patience": (0, 1, 3, 1000),
+        "threads": (1, 2),
+        "log": (False,),
+    }
+    assert set(good) == {each.name for each in fields(Settings)}
+    solvers = rest_to_rest()[0].build(), swing_up("euler").build()
     made = []
 
     def attempt(rng):
-        chosen = {name: pick(rng) for name in names if rng.random() < 0.25}
+        chosen = {name: pick(rng, *good[name], share=0.2) for name in good if rng.random() < 0.5}
         settings = Settings(**chosen)
         if settings.threads <= 2 and not settings.log and len(made) < 400:
             made.append(settings)
 
     fuzz(2500, 3, attempt)
-    assert len(made) > 20 and good
-    for settings in made:
+    assert len(made) > 200
+    for settings, solver in zip(made, cycle(solvers)):
         solution = solver.solve(settings=settings)
         assert solution.statistics.iterations <= min(settings.iterations, 1000)
         if solution.solved and settings.tolerance <= 1e-6:

@@ -15,6 +15,7 @@ from support.sanitizers import needs_own_memory
 # The calling convention of compiled functions (native/compiler/llvm_ir/driver.py).
 Entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
 FAULTS = {"nan": np.nan, "inf": np.inf, "sign": -1.0}
+ENDS = {"solved", "not finite", "stalled", "infeasible", "iteration limit", "not minimal", "unbounded"}
 
 
 class Injector:
@@ -97,7 +98,35 @@ def test_one_call_that_goes_wrong(injected, where, kind):
             if solution.solved:
                 assert solution.check().worst < 1e-5  # by CasADi alone, in which nothing is spoilt
             np.testing.assert_array_equal(solver.solve().point.z, whole.point.z)
-    assert statuses <= {"solved", "not finite", "stalled", "infeasible", "iteration limit", "not minimal", "unbounded"}
+    assert statuses <= ENDS
+
+
+@pytest.fixture(scope="module")
+def restoring():
+    solver = swing_up("euler", torque=5.0).build()
+    return solver, put_between(solver)
+
+
+@pytest.mark.parametrize("where", ["values", "derivatives"])
+@pytest.mark.parametrize("seed", [8, 10])  # restoration ends as infeasible, and goes on to a solution
+def test_calls_that_go_wrong_on_the_way_through_restoration(restoring, where, seed):
+    solver, made = restoring
+    rng = np.random.default_rng(seed)
+    shapes = {"angle": (3, 61), "speed": (6, 61), "torque": (4, 60)}
+    guess = {name: size * rng.standard_normal(length) for name, (size, length) in shapes.items()}
+    made[where].arm(1, 0, 0, "nan")
+    whole = solver.solve(guess)
+    calls = made[where].calls
+    assert any(record.kind == "r" for record in whole.records)
+    for kind in FAULTS:
+        for call in np.unique(np.linspace(1, calls, 25).astype(int)).tolist():
+            made[where].arm(call, call + call % 4, call % 60, kind)
+            solution = solver.solve(guess)
+            made[where].arm(1, 0, 0, kind)
+            assert solution.status in ENDS
+            if solution.solved:
+                assert solution.check().worst < 1e-5
+    np.testing.assert_array_equal(solver.solve(guess).point.z, whole.point.z)
 
 
 @pytest.mark.parametrize("where", ["values", "derivatives"])

@@ -23,7 +23,7 @@ def pinocchio_constraint(other, constraint):
         second = site(other, constraint.other, constraint.target)
     model = pin.RigidConstraintModel(kind, other, *first, *second, pin.LOCAL)
     if constraint.period is not None:
-        model.corrector.Kd[:] = 2 / constraint.period
+        model.m_baumgarte_parameters.Kd = 2 / constraint.period
     return model
 
 

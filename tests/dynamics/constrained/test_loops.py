@@ -84,7 +84,7 @@ def test_machine_code_iterates_until_it_has_converged(name):
 @pytest.mark.parametrize("seed", [1, 2, 5, 8])
 @pytest.mark.parametrize("method", LOOP_METHODS)
 def test_loops_on_random_trees_are_pinocchios(method, seed):
-    """All kinds of joints; a weld and a point between links, damped, and a point on the ground."""
+    """All kinds of joints; a weld and a point between links, and a point on the ground."""
     rng = np.random.default_rng(seed)
     model, other = ours(f"tree{seed}"), twin(f"tree{seed}")
     constraints = [
@@ -99,6 +99,18 @@ def test_loops_on_random_trees_are_pinocchios(method, seed):
     for state in zip(*states(model, 5, seed)):
         expected = pin.constraintDynamics(other, data, *state, contacts, datas, settings)
         assert relative(model.forward_dynamics(*state, constraints, method)[0], expected) < 1e-8
+
+
+@pytest.mark.parametrize("make", [weld, point])
+def test_damping_is_pinocchios(make):
+    model, other = ours("tree2"), twin("tree2")
+    constraint = make("link6", (0.1, -0.2, 0.3), target=None, period=0.2)
+    contact = pinocchio_constraint(other, constraint)
+    data, work = other.createData(), contact.createData()
+    pin.initConstraintDynamics(other, data, [contact], [work])
+    for state in zip(*states(model, 5, 2)):
+        damped = pin.constraintDynamics(other, data, *state, [contact], [work], pin.ProximalSettings(1e-14, 1e-8, 30))
+        assert relative(model.forward_dynamics(*state, [constraint], "pv")[0], damped) < 1e-8
 
 
 @pytest.mark.parametrize("name", ["hand and cube", "chain of loops", "worst case"])

@@ -13,7 +13,7 @@ enum class CurvatureRule : int;  // direction/curvature.hpp
 struct Settings {
     double tolerance = 1e-8;                 // scaled KKT error of a solution
     double acceptable_infeasibility = 1e-6;  // violation, at its least, above which a problem is called infeasible
-    int iterations = 500;                    // at most
+    int iterations = 1000;                   // at most
     double seconds = INFINITY;               // at most
     double initial_barrier = 0.1;            // mu at the start
     double barrier_factor = 0.2;             // kappa_mu: linear decrease of mu

@@ -2,7 +2,8 @@
 //
 //     adaptive   Mehrotra's probing rule and his correction, guarded by the KKT error: where that has not fallen below its last
 //                few values, mu is held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive
-//                barrier update strategies for nonlinear interior methods")
+//                barrier update strategies for nonlinear interior methods"). Nor does it run far ahead of the error: at a
+//                bound that is met too early, degenerate rows leave no way on
 //     monotone   as often as the barrier problem is solved well enough (Wächter and Biegler 2006, eq. 7)
 #pragma once
 
@@ -75,13 +76,16 @@ public:
         const double* dv = direction.dv;
         const Outlook ahead = look_ahead(program, dv);
         const double share = std::min(ahead.mean_then / ahead.mean, MOST_SHARE);
-        set(std::min(most, share * share * share * ahead.mean));
+        const double error = std::max(convergence.infeasibility, convergence.dual_infeasibility);
+        const double least = std::min(LEAD * error, LEAST_SHARE * ahead.mean);
+        set(std::min(most, std::max(least, share * share * share * ahead.mean)));
         if (std::min(ahead.primal, ahead.dual) >= FAR) set_correction(program, dv);
     }
 
 private:
-    static constexpr double MOST = 1e3;  // times the mean complementarity at the start
-    static constexpr double FAR = 0.3;   // share of a direction
+    static constexpr double MOST = 1e3;                      // times the mean complementarity at the start
+    static constexpr double FAR = 0.3;                       // share of a direction
+    static constexpr double LEAD = 1e-3, LEAST_SHARE = 0.1;  // least mu, of the error and of the mean complementarity
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
 
     bool is_adaptive() const { return settings.barrier == BarrierRule::adaptive && bound_count(program) > 0; }

@@ -3,7 +3,8 @@
 //
 //     damped     where the cost alone curves up along all such directions, the rows' own curvature y'r'' counts by a half, then
 //                not at all: what is left is as convex as the cost and in its units, and near a solution nothing is changed.
-//                Other costs as "shifted"
+//                Other costs as "shifted". So too where that has been needed many times running: what is left out is then
+//                what matters
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
 #pragma once
 
@@ -35,6 +36,7 @@ public:
 
     void start() {
         regularization = {};
+        running = 0;
         cost = program.curved_cost ? Cost::convex : Cost::unknown;
     }
 
@@ -42,19 +44,25 @@ public:
     bool factor(const double* sigma, CurvatureRule rule) {
         program.take_sigma(sigma);
         regularization.clear();
-        if (serves()) return true;
-        if (rule == CurvatureRule::damped && cost == Cost::unknown && !look_at_cost(sigma)) return false;
-        if (rule == CurvatureRule::damped && cost == Cost::convex)
-            for (const double share : SHARES) {
-                if (!count_rows(share, sigma)) return false;
-                if (serves()) return true;
-            }
+        if (serves()) {
+            running = 0;
+            return true;
+        }
+        if (rule == CurvatureRule::damped && ++running <= MOST_RUNNING) {
+            if (cost == Cost::unknown && !look_at_cost(sigma)) return false;
+            if (cost == Cost::convex)
+                for (const double share : SHARES) {
+                    if (!count_rows(share, sigma)) return false;
+                    if (serves()) return true;
+                }
+        }
         Stopwatch watch(point.times.linear);
         return regularization.increase(program);
     }
 
 private:
     static constexpr double SHARES[] = {0.5, 0.0};
+    static constexpr int MOST_RUNNING = 20;  // iterations
 
     enum class Cost { unknown, convex, other };
 
@@ -84,6 +92,7 @@ private:
     Program& program;
     Arena arena;
     Cost cost = Cost::unknown;
+    int running = 0;  // iterations, one after the other, whose Hessian was changed
     double *share_of_y, *no_sigma;
 };
 

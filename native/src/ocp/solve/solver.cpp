@@ -162,7 +162,12 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     if (failed(result.status) && program.convex && bound_count(program) > 0) result.status = run_without_predictor();
     if (result.status == Status::outgrown) result.status = run_scaled_anew();
     confirm();
-    if (hurries(interior_point.settings) && (failed(result.status) || ended_early(settings))) {
+    const bool hasty = hurries(interior_point.settings);
+    if (hasty && ended_early()) {
+        result.status = go_on_patiently();
+        confirm();
+    }
+    if (hasty && (failed(result.status) || lost(result.status) || ended_early())) {
         result.status = run_patiently(settings);
         if (result.status == Status::outgrown) result.status = run_scaled_anew();
         confirm();

@@ -103,6 +103,7 @@ private:
     static constexpr int MOST_RESERVED = 100000;  // records
     static constexpr double UNHURRIED = 1e6;      // seconds that nobody counts by microseconds
     static constexpr int HASTE = 200;             // iterations after which the rules that seldom fail are asked
+    static constexpr int LONGER = 100;            // more, by these, from where the others have led
     static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
@@ -119,6 +120,9 @@ private:
     }
 
     static bool failed(Status status) { return status == Status::infeasible || status == Status::stalled; }
+    static bool lost(Status status) {
+        return status == Status::not_minimal || status == Status::not_finite || status == Status::unbounded;
+    }
 
     // The judge's word on the point as it is now.
     void ask_judge() {
@@ -195,22 +199,29 @@ private:
         return start.prepare(interior_point, true) ? interior_point.run() : Status::not_finite;
     }
 
-    // Whether a cold start goes by rules that mostly take fewer iterations and now and then fail: where they do, or have taken
-    // many, the problem is solved once more from its start, by the filter with a mu that falls monotonely, and restoration
-    // only where there is no step.
+    // Whether a cold start goes by rules that mostly take fewer iterations and now and then fail. Where they have taken many, the
+    // others go on from there for a while: the filter with a mu that falls monotonely, and restoration only where there is no
+    // step. Where that does not lead to a solution either, or they fail, the problem is solved once more from its start.
     static bool hurries(const Settings& settings) {
         return (settings.barrier != BarrierRule::monotone || settings.curvature != CurvatureRule::shifted ||
                 settings.patience > 0) &&
                !settings.warm_start;
     }
-    bool ended_early(const Settings& settings) const {
-        return result.status == Status::iteration_limit && interior_point.iteration < settings.iterations;
+    bool ended_early() const {
+        return result.status == Status::iteration_limit && interior_point.iteration < most_iterations;
     }
     void be_patient(Settings& settings) const {
         settings.barrier = BarrierRule::monotone;
         settings.curvature = CurvatureRule::shifted;
         settings.patience = 0;
         settings.iterations = most_iterations;
+    }
+    Status go_on_patiently() {
+        be_patient(interior_point.settings);
+        interior_point.settings.iterations = std::min(most_iterations, interior_point.iteration + LONGER);
+        interior_point.mu.hold();
+        const Status status = interior_point.run();
+        return status == Status::outgrown ? Status::stalled : status;
     }
     Status run_patiently(const Settings& settings) {
         interior_point.settings = settings;

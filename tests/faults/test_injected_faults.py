@@ -19,26 +19,34 @@ ENDS = {"solved", "not finite", "stalled", "infeasible", "iteration limit", "not
 
 
 class Injector:
-    """Stands between the core and a compiled function; from call `first` to `last` it spoils the rows of one stage."""
+    """Stands between the core and a compiled function; from call `first` to `last` it spoils the rows of one stage.
 
-    def __init__(self, original, outputs):
-        self.original, self.outputs = Entry(original.address), outputs
-        self.calls, self.first, self.last, self.stage, self.factor = 0, 0, -1, 0, 1.0
+    stages: of the block, which may be called for in pieces, one after the other; a call here is one for all of them.
+    """
+
+    def __init__(self, original, outputs, stages):
+        self.original, self.outputs, self.stages = Entry(original.address), outputs, stages
+        self.done, self.first, self.last, self.stage, self.factor = 0, 0, -1, 0, 1.0
         self.entry = Entry(self)
         self.address = ctypes.cast(self.entry, ctypes.c_void_p).value
 
     def arm(self, first, last, stage, kind):
-        self.calls, self.first, self.last, self.stage, self.factor = 0, first, last, stage, FAULTS[kind]
+        self.done, self.first, self.last, self.stage, self.factor = 0, first, last, stage, FAULTS[kind]
+
+    @property
+    def calls(self):
+        return -(-self.done // self.stages)
 
     def __call__(self, inputs, input_strides, outputs, output_strides, count, work):
         self.original(inputs, input_strides, outputs, output_strides, count, work)
-        self.calls += 1
-        if not self.first <= self.calls <= self.last or self.stage >= count:
+        at = self.stage - self.done % self.stages
+        self.done += count
+        if not self.first <= self.calls <= self.last or not 0 <= at < count:
             return
         places = ctypes.cast(outputs, ctypes.POINTER(ctypes.c_void_p))
         strides = ctypes.cast(output_strides, ctypes.POINTER(ctypes.c_int64))
         for i, size in enumerate(self.outputs):
-            row = ctypes.cast(places[i] + 8 * self.stage * strides[i], ctypes.POINTER(ctypes.c_double))
+            row = ctypes.cast(places[i] + 8 * at * strides[i], ctypes.POINTER(ctypes.c_double))
             for j in range(size):
                 row[j] *= self.factor
 
@@ -51,7 +59,7 @@ def put_between(solver):
     def block(block, functions):
         core_block, compiled = plain_block(block, functions), functions.code
         if len(block.stages) > 10:
-            values, derivatives = (Injector(each, each.sizes.outputs) for each in compiled)
+            values, derivatives = (Injector(each, each.sizes.outputs, len(block.stages)) for each in compiled)
             core_block.set_values(values.address, compiled[0].sizes.work)
             core_block.set_derivatives(derivatives.address, compiled[1].sizes.work)
             made.update(values=values, derivatives=derivatives)

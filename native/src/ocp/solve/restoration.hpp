@@ -108,7 +108,9 @@ private:
         std::copy_n(elastic.upper.dual, base.upper.size, base.upper.dual);
     }
 
-    // The bounds' multipliers take the step that goes with it, from those that the outer problem had. Large ones start anew.
+    // The bounds' multipliers take the step that goes with it, from those that the outer problem had. Large ones start anew:
+    // where steps count, from the centre; without haste from 1 (Wächter and Biegler 2006, Sec. 3.3.1), so that the two differ
+    // in what they may miss.
     void take_duals() {
         constexpr double LARGE = 1e3;
         const double mu = outer.point.mu, tau = std::max(outer.settings.boundary_fraction, 1.0 - mu);
@@ -120,7 +122,11 @@ private:
                 largest = std::max(largest, b->dual[i]);
             }
         base.refresh_gaps(outer.point.v);
-        if (largest > LARGE) set_central_duals(base, mu);
+        if (largest <= LARGE) return;
+        if (outer.settings.patience > 0)
+            set_central_duals(base, mu);
+        else
+            for (Bounds* b : {&base.lower, &base.upper}) std::copy_n(b->there, b->size, b->dual);
     }
 
     // --- for the inner problem

@@ -52,6 +52,8 @@ def checked(solver: Solver, settings: Settings | None, threads: int | None) -> S
         raise ProblemError("solve_many: this solver's back end solves one by one, expected build(backend='native')")
     if not isinstance(settings, Settings):
         raise ProblemError(f"solve_many: settings is {settings!r}, expected Settings(...)")
+    if settings.portfolio:
+        raise ProblemError("solve_many: Settings.portfolio is for one problem; of many, each has a thread already")
     if threads is not None and (type(threads) is not int or not 1 <= threads <= MOST_THREADS):
         expected = f"a whole number from 1 to {MOST_THREADS}, or None for all"
         raise ProblemError(f"solve_many: threads is {said(threads)}, expected {expected}")

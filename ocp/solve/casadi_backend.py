@@ -103,6 +103,8 @@ class CasadiBackend:
         """Solve by CasADi's plugin."""
         if request.watcher is not None:
             raise ProblemError(f"solve: the backend '{self.name}' has no callback and no log, only 'native' has")
+        if request.settings.portfolio:
+            raise ProblemError(f"solve: the backend '{self.name}' has no portfolio, only 'native' has")
         function, program, order = self._function(request.settings), self.program, self._order
         start, limits = request.start, request.limits
         begin = perf_counter()

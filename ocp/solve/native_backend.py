@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request, Watcher
+from .portfolio import run_both
 from .settings import LIMITS, RULES, Settings
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class NativeBackend:
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
         self.core: core.Solver | None = core.Solver(self.structure)
+        self._beside: core.Solver | None = None  # of a portfolio's other way
         self._judge = core.Judge(self.structure)
         self._judging = Lock()
         self._idle_batches: list[core.Batch] = []  # each for one batch at a time
@@ -82,7 +85,12 @@ class NativeBackend:
         """Solve by the core; see native/src/ocp/solve/result.hpp for what it says."""
         if self.core is None:
             self.core = self.new_core()
-        return self.run_on(self.core, request)
+        if not request.settings.portfolio:
+            return self.run_on(self.core, request)
+        if self._beside is None:
+            self._beside = self.new_core()
+        self.bounds(request.limits)  # kept for both
+        return run_both([partial(self.run_on, each) for each in (self.core, self._beside)], request)
 
     def new_core(self) -> core.Solver:
         """Another solver of the core, with memory of its own."""
@@ -103,7 +111,7 @@ class NativeBackend:
 
     def renew(self) -> None:
         """Let go of the core's solvers; the next solve makes another one."""
-        self.core = None
+        self.core = self._beside = None
         self._judging = Lock()
         self._idle_batches = []
 

@@ -28,6 +28,7 @@ class Settings:
     curvature: str = DEFAULT.curvature.name  # "damped" or "shifted": how a Hessian that curves down is met
     patience: int = DEFAULT.patience  # short steps in a row before restoration; 0: where there is no step at all
     threads: int = DEFAULT.threads  # that evaluate the functions of the stages; the result does not depend on it
+    portfolio: bool = False  # other rules at the same time, on a second thread: the first to solve it has the answer
     log: bool = False  # print the table of iterations as they come
 
     def __new__(cls, *_: object, **given: object) -> Settings:
@@ -50,8 +51,10 @@ class Settings:
             if not isinstance(value, str) or value not in words:
                 expected = " or ".join(map(repr, words))
                 raise ProblemError(f"Settings: {name} is {said(value)}, expected {expected}")
-        if not isinstance(self.log, bool):
-            raise ProblemError(f"Settings: log is {said(self.log)}, expected True or False")
+        for name in ("portfolio", "log"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ProblemError(f"Settings: {name} is {said(value)}, expected True or False")
 
 
 def _is_number(value: object, whole: bool) -> bool:

@@ -44,6 +44,7 @@ def test_settings_are_checked():
         ({"threads": 0}, "threads is 0, expected a number from 1 to 256"),
         ({"threads": True}, "threads is True"),
         ({"log": 1}, "log is 1, expected True or False"),
+        ({"portfolio": "yes"}, "portfolio is 'yes', expected True or False"),
         ({"tolerance": -1.0}, "tolerance is -1.0, expected a positive number"),
     ):
         with pytest.raises(ProblemError, match=sentence):

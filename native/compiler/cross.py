@@ -67,7 +67,9 @@ def object_file(source: Source, target: Target, symbol: str) -> ObjectFile:
     processor = target.processor
     lanes = processor.lanes if source.lanes is None else source.lanes
     modules = lowered(ca.Function.deserialize(source.function), lanes, source.optimize, processor)
-    with llvm.create_context() as context, llvm.parse_assembly("", context) as whole:
+    context = llvm.create_context()  # its modules keep it: a signal's handler may raise between any two lines
+    whole = llvm.parse_assembly("", context)
+    try:
         whole.triple = processor.triple
         for text in modules.texts:
             part = llvm.parse_assembly(text, context)
@@ -81,6 +83,8 @@ def object_file(source: Source, target: Target, symbol: str) -> ObjectFile:
             else:
                 function.linkage = "internal"
         return ObjectFile(symbol, _machine(target, source.optimize).emit_object(whole), modules.work, lanes)
+    finally:
+        whole.close()
 
 
 def _machine(target: Target, optimize: str) -> llvm.TargetMachine:

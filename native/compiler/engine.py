@@ -83,11 +83,14 @@ class Assembler:
         self.machine = _target_machine(level)
 
     def object_code(self, module_text: str) -> bytes:
-        # A context of its own, since the global one keeps every constant it has ever seen; closed here and in
-        # this order, since the garbage collector might choose another.
-        with llvm.create_context() as context, llvm.parse_assembly(module_text, context) as module:
+        # A context of its own, since the global one keeps every constant it has ever seen. Modules keep it, and it goes
+        # after them, wherever a signal's handler raises.
+        module = llvm.parse_assembly(module_text, llvm.create_context())
+        try:
             module.triple = host().triple
             return self.machine.emit_object(module)
+        finally:
+            module.close()
 
 
 class LoadedCode:

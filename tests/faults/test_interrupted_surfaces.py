@@ -137,3 +137,19 @@ print("forks", flush=True)
 def test_signals_forks_and_the_end_of_the_script(surface):
     code, words, errors = run(SURFACES[surface] + TRIED, timeout=300)
     assert (code, words) == (0, ["signals", "forks"]), errors[-3000:]
+
+
+def test_what_is_raised_amid_the_linking_of_modules_frees_them_before_their_context():
+    words = """
+import llvmlite.binding as llvm
+def alarm(*_):
+    raise RuntimeError("alarm")
+llvm.ModuleRef.link_in = alarm
+try:
+    looped.export(folder)
+except RuntimeError as error:
+    print(error)
+"""
+    start = SURFACES["export"].split("def act")[0]
+    code, said, errors = run(start + "folder = __import__('tempfile').mkdtemp() + '/turn'\n" + words, timeout=100)
+    assert (code, said) == (0, ["alarm"]), errors[-2000:]

@@ -130,6 +130,7 @@ def test_settings():
         "curvature": ("damped", "shifted"),
         "patience": (0, 1, 3, 1000),
         "threads": (1, 2),
+        "portfolio": (False, True),
         "log": (False,),
     }
     assert set(good) == {each.name for each in fields(Settings)}

@@ -20,7 +20,12 @@ def child_says(check):
 
 
 def run(code):
-    process = subprocess.run([sys.executable, "-c", START + code], capture_output=True, text=True, timeout=100)
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", START + code],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     assert (process.returncode, process.stdout.split(), process.stderr) == (0, ["done"], "")
 
 

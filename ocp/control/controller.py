@@ -10,7 +10,8 @@ from dataclasses import replace
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,15 +38,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def one_thread(method: Callable[P, R]) -> Callable[P, R]:
-    """Says so where another thread is at work with the same controller."""
+def one_thread(
+    method: Callable[Concatenate[Controller, P], R],
+) -> Callable[Concatenate[Controller, P], R]:
+    """A turn of the controller, from the first number that is written to the last that is read. Says so where another
+    thread has it.
+    """
 
     @wraps(method)
-    def alone(*given: P.args, **words: P.kwargs) -> R:
+    def alone(self: Controller, *given: P.args, **words: P.kwargs) -> R:
+        if not self._turn.acquire(blocking=False):
+            raise ProblemError("controller: it is at work on another thread, expected one at a time")
         try:
-            return method(*given, **words)
+            return method(self, *given, **words)
         except core.AtWork as error:
             raise ProblemError(str(error)) from None
+        finally:
+            self._turn.release()
 
     return alone
 
@@ -113,6 +122,7 @@ class Controller:
             raise ProblemError("controller: this solver has another back end, expected build(backend='native')")
         if not started:
             raise ProblemError("controller: no first value is measured; name the states by start(...) before build()")
+        self._turn = RLock()
         self._settings = Settings(iterations=iterations, seconds=seconds)
         if isinstance(barrier, bool) or not isinstance(barrier, (int, float)) or not 0 < barrier <= 0.1:
             raise ProblemError(f"controller: barrier is {barrier!r}, expected a number above 0 and at most 0.1")
@@ -185,6 +195,7 @@ class Controller:
         self.history.add(prepared, seconds, iterations, error, late, status)
         return Command(self._control.copy(), self._control_parts, status, iterations, error, seconds, late)
 
+    @one_thread
     def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
         if not isinstance(start, Mapping) or not all(isinstance(name, str) for name in start):
@@ -192,6 +203,7 @@ class Controller:
         self.prepare(**parameters)
         return self.feedback(**start)
 
+    @one_thread
     def export(self, folder: str | Path, name: str | None = None, target: str = "host") -> Path:
         """Write a folder with this controller for use without Python, as `Solver.export` does: its settings, its guess,
         and the parameters as they are. Its plan stays here.

@@ -83,8 +83,8 @@ asan: $(VENV)/.installed-test
 
 # Whatever runs it on several threads.
 tsan: $(VENV)/.installed-test
-	$(call sanitized,tsan,thread,libtsan libstdc++,tests/ocp/solve/test_watching.py tests/ocp/many/test_many.py tests/ocp/control \
-	  tests/ocp/statement/test_stage_functions.py tests/faults/test_threads.py)
+	$(call sanitized,tsan,thread,libtsan libstdc++,tests/ocp/solve/test_watching.py tests/ocp/solve/test_portfolio.py \
+	  tests/ocp/many/test_many.py tests/ocp/control tests/ocp/statement/test_stage_functions.py tests/faults/test_threads.py)
 
 clean:
 	@rm -rf $(VENV) build out

@@ -64,7 +64,7 @@ class NativeBackend:
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
         )
         self.core: core.Solver | None = core.Solver(self.structure)
-        self._beside: core.Solver | None = None  # of a portfolio's other way
+        self._beside: core.Solver | None = None  # of a portfolio's other way; not where that may be under way
         self._judge = core.Judge(self.structure)
         self._judging = Lock()
         self._idle_batches: list[core.Batch] = []  # each for one batch at a time
@@ -87,10 +87,11 @@ class NativeBackend:
             self.core = self.new_core()
         if not request.settings.portfolio:
             return self.run_on(self.core, request)
-        if self._beside is None:
-            self._beside = self.new_core()
+        beside, self._beside = self._beside or self.new_core(), None
         self.bounds(request.limits)  # kept for both
-        return run_both([partial(self.run_on, each) for each in (self.core, self._beside)], request)
+        outcome = run_both([partial(self.run_on, each) for each in (self.core, beside)], request)
+        self._beside = beside
+        return outcome
 
     def new_core(self) -> core.Solver:
         """Another solver of the core, with memory of its own."""

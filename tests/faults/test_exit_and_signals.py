@@ -61,8 +61,8 @@ def run(code, *, ignore_interrupts=False, timeout=100):
     return process.returncode, out.split(), err
 
 
-@pytest.mark.parametrize("callback", ["None", "lambda each: None"])
-def test_a_script_ends_while_a_daemon_thread_solves(callback):
+@pytest.mark.parametrize("how", ["", "callback=lambda each: None", "settings=ts.Settings(portfolio=True)"])
+def test_a_script_ends_while_a_daemon_thread_solves(how):
     """The thread solves over and over, so that it comes back to an interpreter that is on its way out."""
     code = f"""
 under_way = threading.Event()
@@ -70,7 +70,7 @@ def work():
     while True:
         for each in (solver, endless):
             under_way.set()
-            each.solve(callback={callback})
+            each.solve({how})
 for _ in range(3):
     threading.Thread(target=work, daemon=True).start()
 under_way.wait()

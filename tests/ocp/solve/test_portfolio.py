@@ -1,6 +1,10 @@
 """Two sets of rules at once: whose answer counts, and how both end."""
 
+import signal
+import sys
 import threading
+import time
+import traceback
 
 import pytest
 import trisweep as ts
@@ -62,15 +66,6 @@ def test_where_the_first_fails_the_other_is_waited_for():
     assert solver.solve(settings=BOTH).solved
 
 
-def test_an_end_asked_for_ends_both():
-    solver, before = swing_up().build(), threading.active_count()
-    solution = solver.solve(settings=BOTH, callback=lambda iteration: iteration.iteration == 0)
-    assert solution.status in ("interrupted", "solved") and threading.active_count() == before
-    with pytest.raises(ZeroDivisionError):
-        solver.solve(settings=BOTH, callback=lambda iteration: 1 / 0)
-    assert threading.active_count() == before and solver.solve(settings=BOTH).solved
-
-
 def test_the_rules_of_the_other_way():
     assert portfolio.others(BOTH) == portfolio.replace(OF_IPOPT, portfolio=True)
     assert portfolio.others(portfolio.replace(OF_IPOPT, portfolio=True)) == BOTH
@@ -82,3 +77,110 @@ def test_who_has_no_portfolio_says_so():
         problem.build(backend="ipopt").solve(settings=BOTH)
     with pytest.raises(ts.ProblemError, match=r"solve_many: Settings\.portfolio is for one problem"):
         problem.build().solve_many(settings=BOTH)
+
+
+@pytest.fixture
+def slow():
+    """A solver whose first way ends after an iteration without an answer; the other's request is changed as told."""
+    solver, changes = swing_up().build(), []
+    real = solver.backend.run_on
+
+    def run_on(core, request):
+        if core is solver.backend.core:
+            few = portfolio.replace(request.settings, iterations=1)
+            return real(core, portfolio.replace(request, settings=few))
+        for change in changes:
+            request = change(request)
+        return real(core, request)
+
+    solver.backend.run_on = run_on
+    return solver, changes
+
+
+def test_an_end_asked_for_ends_both(slow):
+    """The other way is not let go until then."""
+    (solver, changes), before = slow, threading.active_count()
+    asked = threading.Event()
+
+    def held(request):
+        assert asked.wait(60)
+        return request
+
+    def ask(iteration):
+        asked.set()
+        return True
+
+    def fail(iteration):
+        asked.set()
+        return 1 / 0
+
+    changes.append(held)
+    assert solver.solve(settings=BOTH, callback=ask).status in ("interrupted", "solved")
+    assert threading.active_count() == before
+    asked.clear()
+    with pytest.raises(ZeroDivisionError):
+        solver.solve(settings=BOTH, callback=fail)
+    assert threading.active_count() == before and solver.solve(settings=BOTH).solved
+
+
+def test_what_the_other_way_raises_is_raised(slow):
+    """And the next solve is as if nothing had been."""
+    (solver, changes), before = slow, threading.active_count()
+
+    def fail(request):
+        raise MemoryError("none left")
+
+    changes.append(fail)
+    with pytest.raises(MemoryError, match="none left"):
+        solver.solve(settings=BOTH)
+    assert threading.active_count() == before
+    changes.clear()
+    assert solver.solve(settings=BOTH).solved
+
+
+class Alarm(Exception):
+    """What a handler of signals raises."""
+
+
+def wait_for_the_caller():
+    """Until the main thread waits for the other way."""
+    main = threading.main_thread().ident
+    wanted = {portfolio.wait.__code__, threading.Event.wait.__code__}
+    while not wanted <= {frame.f_code for frame, _ in traceback.walk_stack(sys._current_frames()[main])}:
+        time.sleep(1e-3)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("raised", [Alarm, KeyboardInterrupt])
+def test_a_signal_while_the_other_way_is_waited_for(slow, raised):
+    """It ends the other way, and then counts as in any solve."""
+    (solver, changes), before, handled = slow, threading.active_count(), threading.Event()
+
+    def handle(number, frame):
+        handled.set()
+        raise raised
+
+    def interrupted(request):
+        def watch(iteration):
+            wait_for_the_caller()
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+            assert handled.wait(60)
+            wait_for_the_caller()
+            assert request.watcher(iteration)
+            return True
+
+        return portfolio.replace(request, watcher=watch)
+
+    changes.append(interrupted)
+    previous = signal.signal(signal.SIGUSR1, handle)
+    try:
+        if raised is Alarm:
+            with pytest.raises(Alarm):
+                solver.solve(settings=BOTH)
+        else:
+            assert solver.solve(settings=BOTH).status == "interrupted"
+    finally:
+        signal.signal(signal.SIGUSR1, previous)
+    assert threading.active_count() == before
+    changes.clear()
+    assert solver.solve(settings=BOTH).solved

@@ -1,5 +1,5 @@
-"""How many iterations: rules and settings beside each other and beside IPOPT, on motions of robots from ten guesses
-each and on the public problems of `bench/suite.py` from their own.
+"""How many iterations: rules and settings beside each other and beside IPOPT and FATROP, on motions of robots from ten
+guesses each and on the public problems of `bench/suite.py` from their own.
 
     python bench/iterations.py [--only name ...] [--rules default adaptive IPOPT ...] [--processes 2]
 
@@ -10,14 +10,13 @@ over everything writes bench/results/iterations.md and iterations.png.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rule_board.board import Board, part
-from rule_board.trial import FIXED, IPOPT, ITERATIONS, RULES, Outcome, all_names, read, solve, write
+from rule_board.trial import FIXED, ITERATIONS, RIVALS, RIVALS_SECONDS, RULES, Outcome, all_names, read, solve, write
 from support.machine import describe
 
 RESULTS = Path(__file__).parent / "results"
@@ -25,15 +24,14 @@ KEPT = Path(__file__).parents[1] / "build" / "iterations.jsonl"
 
 
 def main() -> None:
-    every = [*RULES, IPOPT]
+    every = [*RULES, *RIVALS]
     parser = argparse.ArgumentParser(description="The board of iterations.")
     parser.add_argument("--only", nargs="+", choices=all_names(), default=all_names(), metavar="NAME")
     parser.add_argument("--rules", nargs="+", choices=every, default=every, metavar="RULE")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     KEPT.parent.mkdir(exist_ok=True)
-    for found in watched(given.only, given.rules, given.processes):
-        write(KEPT, found)
+    watch(given.only, given.rules, given.processes)
     outcomes = read(KEPT)
     board = Board(outcomes, given.rules, given.only)
     text = report(board, outcomes)
@@ -43,12 +41,15 @@ def main() -> None:
         board.draw(RESULTS / "iterations.png")
 
 
-def trials(rules: list[str], known: frozenset, name: str) -> tuple[str, list[Outcome]]:  # type: ignore[type-arg]
-    return name, list(solve(name, rules, known))
+def trials(rules: list[str], known: frozenset, name: str) -> str:  # type: ignore[type-arg]
+    """Those of one motion, each kept as it comes."""
+    for found in solve(name, rules, known):
+        write(KEPT, found)
+    return name
 
 
-def watched(names: list[str], rules: list[str], processes: int) -> Iterator[list[Outcome]]:
-    """What comes of every motion, in processes of their own, under a bar."""
+def watch(names: list[str], rules: list[str], processes: int) -> None:
+    """Try every motion, in processes of their own, under a bar."""
     known = frozenset((found.trial, found.stamp) for found in read(KEPT))
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with (
@@ -56,15 +57,15 @@ def watched(names: list[str], rules: list[str], processes: int) -> Iterator[list
         get_context("spawn").Pool(processes, maxtasksperchild=4) as pool,
     ):
         shown = bar.add_task("motions", total=len(names))
-        for name, found in pool.imap_unordered(partial(trials, rules, known), names):
+        for name in pool.imap_unordered(partial(trials, rules, known), names):
             bar.update(shown, advance=1, description=f"{name:.24}")
-            yield found
 
 
 def report(board: Board, outcomes: list[Outcome]) -> list[str]:
     words = (
-        f"Limits: {ITERATIONS} iterations a solve; tolerance 1e-8. The nine: {', '.join(FIXED)}. "
-        "Iterations of all: a solve that fails counts with those it took. Profile: `iterations.png`."
+        f"Limits: {ITERATIONS} iterations a solve, of the rivals' {RIVALS_SECONDS:g} s; tolerance 1e-8. The nine: "
+        f"{', '.join(FIXED)}. Iterations of all: a solve that fails counts with those it took. A rival has Trisweep's "
+        "machine code as its functions, and is held to its own word. Profile: `iterations.png`."
     )
     lines = ["# Iterations", "", "```", *describe("casadi").splitlines(), "```", "", words]
     for title, public in (("Motions from ten guesses", False), ("Public problems", True)):

@@ -1,7 +1,7 @@
 """Motions of robots, each from many guesses: a function a motion, in files by kind of robot.
 
 from motions import motion, names
-solver = motion("go1_jump").build()
+solver = motion("go1_jump").problem.build()
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import trisweep as ts
+from support.whole_bodies import lift
 from trisweep.problems.tasks.iiwa_reach import GOAL, START, TORQUE_LIMIT, VELOCITY_LIMIT, iiwa_reach_constrained
 
 from .motion import Motion, Part
@@ -106,6 +107,12 @@ def iiwa_throw() -> Motion:
     return _moved(ocp, robot, READY, READY)
 
 
+def iiwas_lift() -> Motion:
+    """Two arms lift a box that both hold: a closed loop."""
+    ocp, guess = lift()
+    return Motion((Part(ocp, {"q": guess["q"]}, {"q": guess["q"]}, {"tau": guess["tau"]}),))
+
+
 def ur5_quick() -> Motion:
     """A UR5 around a post in the least time."""
     robot = ts.robot("ur5")
@@ -120,5 +127,5 @@ def ur5_quick() -> Motion:
 
 
 MOTIONS: tuple[Callable[[], Motion], ...] = (
-    iiwa_joints, iiwa_tool, iiwa_around, iiwa_welded, iiwa_quick, iiwa_throw, ur5_quick,
+    iiwa_joints, iiwa_tool, iiwa_around, iiwa_welded, iiwa_quick, iiwa_throw, iiwas_lift, ur5_quick,
 )  # fmt: skip

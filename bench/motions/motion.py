@@ -31,8 +31,10 @@ class Motion:
     parts: tuple[Part, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
-    def build(self, backend: str = "native") -> ts.Solver:
-        return self.parts[0].problem.build(backend=backend)
+    @property
+    def problem(self) -> ts.Problem:
+        """The first phase, which the others follow."""
+        return self.parts[0].problem
 
     def guesses(self) -> dict[str, dict[str, Any]]:
         """By what they are: standing at the start, evenly to the end, with and without torques, random ones about."""

@@ -15,26 +15,31 @@ import matplotlib.pyplot as plt
 
 
 class Board:
-    """Outcomes by what was tried: `starts` are pairs of a motion and a guess that all of `rules` were asked for."""
+    """Outcomes by what was tried: `starts` are pairs of a motion and a guess from which the default was asked to find
+    it, `asked` tells which of the rules were (rules, starts).
+    """
 
     def __init__(self, outcomes: Iterable[Outcome], rules: Sequence[str], names: Sequence[str]):
         self.of = {outcome.trial: outcome for outcome in outcomes}
         self.rules = [rule for rule in rules if any(trial.rule == rule for trial in self.of)]
-        asked = dict.fromkeys((trial.motion, trial.guess) for trial in self.of if trial.motion in names)
-        self.starts = [at for at in asked if all(Trial(*at, rule) in self.of for rule in self.rules)]
+        first = DEFAULT if DEFAULT in self.rules else self.rules[0]
+        self.starts = [trial[:2] for trial in self.of if trial.rule == first and trial.motion in names]
         self.starts.sort(key=lambda at: names.index(at[0]))
         shape = len(self.rules), len(self.starts)
-        self.solved, self.iterations, self.seconds = np.zeros(shape, bool), np.zeros(shape), np.zeros(shape)
+        self.asked, self.solved = np.zeros(shape, bool), np.zeros(shape, bool)
+        self.iterations, self.seconds = np.zeros(shape), np.zeros(shape)
         for i, rule in enumerate(self.rules):
             for k, at in enumerate(self.starts):
-                found = self.of[Trial(*at, rule)]
-                self.solved[i, k] = found.solved
-                self.iterations[i, k], self.seconds[i, k] = max(1, found.iterations), found.seconds
+                found = self.of.get(Trial(*at, rule))
+                if found is not None:
+                    self.asked[i, k], self.solved[i, k] = True, found.solved
+                    self.iterations[i, k], self.seconds[i, k] = max(1, found.iterations), found.seconds
 
     def lines(self) -> list[str]:
         """A row a rule."""
         head = ["rule", "solved, of", "iterations, all", "where the default and it solve: default", "it", "ratio",
-                "geometric mean, beside the best of the nine", "worst motion beside that", "s"]  # fmt: skip
+                "solved by the default there", "geometric mean, beside the best of the nine",
+                "worst motion beside that", "s"]  # fmt: skip
         rows = [head, ["---"] * len(head)]
         fixed = [i for i, rule in enumerate(self.rules) if rule in FIXED]
         costs = np.where(self.solved, self.iterations, np.inf)
@@ -48,8 +53,9 @@ class Board:
             mean = float(np.exp(beside.mean())) if good.any() else float("nan")
             worst, where = self._worst(i, best)
             rows.append([
-                rule, f"{self.solved[i].sum()} of {len(self.starts)}", f"{int(self.iterations[i].sum()):,}",
-                f"{ours:,}", f"{theirs:,}", f"{ours / max(1, theirs):.2f}", f"{mean:.2f}", f"{worst:.2f} ({where})",
+                rule, f"{self.solved[i].sum()} of {self.asked[i].sum()}", f"{int(self.iterations[i].sum()):,}",
+                f"{ours:,}", f"{theirs:,}", f"{ours / max(1, theirs):.2f}",
+                f"{(self.solved[default] & self.asked[i]).sum()}", f"{mean:.2f}", f"{worst:.2f} ({where})",
                 f"{self.seconds[i].sum():.1f}",
             ])  # fmt: skip
         return ["| " + " | ".join(row) + " |" for row in rows]
@@ -77,19 +83,27 @@ class Board:
         rows = [head, ["---"] * len(head)]
         for name in self.names:
             chosen = [k for k, at in enumerate(self.starts) if at[0] == name]
-            cells = []
-            for i in range(len(self.rules)):
-                solved = int(self.solved[i, chosen].sum())
-                short = "" if solved == len(chosen) else f" ({solved} solved)"
-                cells.append(f"{int(self.iterations[i, chosen].sum()):,}{short}")
+            cells = [self._cell(i, chosen) for i in range(len(self.rules))]
             rows.append([name, str(len(chosen)), *cells])
         return ["| " + " | ".join(row) + " |" for row in rows]
 
+    def _cell(self, i: int, chosen: list[int]) -> str:
+        """Iterations, and what is short of all: trials not made, solves that failed."""
+        asked, solved = int(self.asked[i, chosen].sum()), int(self.solved[i, chosen].sum())
+        if asked == 0:
+            return ""
+        of = "" if asked == len(chosen) else f" of {asked}"
+        short = "" if solved == len(chosen) else f" ({solved}{of} solved)"
+        return f"{int(self.iterations[i, chosen].sum()):,}{short}"
+
     def draw(self, path: Path) -> None:
-        """Performance profiles (Dolan and More 2002) of iterations; the guesses of a motion share its weight."""
-        counts = {name: sum(at[0] == name for at in self.starts) for name in self.names}
-        weights = np.array([1 / counts[at[0]] for at in self.starts]) / len(counts)
-        costs = np.where(self.solved, self.iterations, np.inf)
+        """Performance profiles (Dolan and More 2002) of iterations, from the starts that all rules were asked for; the
+        guesses of a motion share its weight.
+        """
+        whole = np.flatnonzero(self.asked.all(axis=0))
+        names = [self.starts[k][0] for k in whole]
+        weights = np.array([1 / names.count(name) for name in names]) / len(set(names))
+        costs = np.where(self.solved, self.iterations, np.inf)[:, whole]
         best = costs.min(axis=0)
         figure, panel = plt.subplots(figsize=(7, 4.5), layout="constrained")
         for rule, row in zip(self.rules, costs):

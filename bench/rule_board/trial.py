@@ -15,10 +15,12 @@ import numpy as np
 import trisweep as ts
 from motions import motion, names
 from suite import case, places
+from support.rivals.on_machine_code import OnMachineCode
 from trisweep.native import core
 
-ITERATIONS, SECONDS, RIVALS_SECONDS = 500, 30.0, 60.0  # limits of a solve
+ITERATIONS, SECONDS, RIVALS_SECONDS = 500, 300.0, 120.0  # limits of a solve; of the rivals' in the processor's time
 DEFAULT, IPOPT = "default", "IPOPT"
+RIVALS = {IPOPT: "ipopt", "FATROP": "fatrop"}
 SHIFTED: dict[str, Any] = {"curvature": "shifted", "patience": 0}
 FIXED: dict[str, dict[str, Any]] = {
     **{f"monotone {mu:g}": {"barrier": "monotone", "initial_barrier": mu} | SHIFTED for mu in 10.0 ** np.arange(-4, 4)},
@@ -65,8 +67,8 @@ class Outcome:
 
 @cache
 def stamp(rule: str) -> str:
-    """Of the core, or of the wheel that IPOPT comes in."""
-    if rule == IPOPT:
+    """Of the core, or of the wheel that the rivals come in."""
+    if rule in RIVALS:
         return importlib.metadata.version("casadi")
     return hashlib.sha256(Path(core.__file__).read_bytes()).hexdigest()[:12]
 
@@ -86,39 +88,51 @@ def solve(name: str, rules: list[str], known: frozenset[tuple[Trial, str]]) -> I
     wanted = [trial for trial in trials_of(name, rules) if (trial, stamp(trial.rule)) not in known]
     if not wanted:
         return
-    guesses, parameters, build = _statement(name)
-    solvers: dict[str, ts.Solver] = {}
+    guesses, parameters, problem = _statement(name)
+    solvers: dict[str, Any] = {}
     for trial in wanted:
-        backend = "ipopt" if trial.rule == IPOPT else "native"
-        limit = RIVALS_SECONDS if trial.rule == IPOPT else SECONDS
-        settings = ts.Settings(iterations=ITERATIONS, seconds=limit, **RULES.get(trial.rule, {}))
+        run = _rival if trial.rule in RIVALS else _own
         try:
-            if backend not in solvers:
-                solvers[backend] = build(backend)
-            solution = solvers[backend].solve(guesses[trial.guess], settings=settings, **parameters)
-        except ts.TrisweepError as error:
-            yield Outcome(*trial, stamp(trial.rule), f"refused: {error}"[:200], 0, 0.0, float("nan"))
-            continue
-        # A rival is held to its own word where ours has only a doubt.
-        status = "solved" if backend == "ipopt" and solution.doubt else solution.status
-        taken = solution.statistics
-        yield Outcome(*(*trial, stamp(trial.rule), status), taken.iterations, taken.seconds, float(solution.objective))
+            found = run(trial.rule, problem, guesses[trial.guess], parameters, solvers)
+        except (ts.TrisweepError, RuntimeError) as error:
+            found = f"refused: {error}"[:200], 0, 0.0, float("nan")
+        yield Outcome(*trial, stamp(trial.rule), *found)
 
 
-def _statement(name: str) -> tuple[dict[str, Any], Any, Any]:
+Ending = tuple[str, int, float, float]  # status, iterations, seconds, objective
+
+
+def _own(rule: str, problem: ts.Problem, guess: Any, parameters: Any, solvers: dict[str, Any]) -> Ending:
+    settings = ts.Settings(iterations=ITERATIONS, seconds=SECONDS, **RULES[rule])
+    if "own" not in solvers:
+        solvers["own"] = problem.build()
+    solution = solvers["own"].solve(guess, settings=settings, **parameters)
+    taken = solution.statistics
+    return str(solution.status), taken.iterations, taken.seconds, float(solution.objective)
+
+
+def _rival(rule: str, problem: ts.Problem, guess: Any, parameters: Any, solvers: dict[str, Any]) -> Ending:
+    """By its own word, and nobody else's."""
+    if rule not in solvers:
+        solvers[rule] = OnMachineCode(RIVALS[rule], problem)
+    return solvers[rule].solve(guess, parameters, ITERATIONS, RIVALS_SECONDS)[:4]
+
+
+def _statement(name: str) -> tuple[dict[str, Any], Any, ts.Problem]:
+    """Guesses by their names, parameters, the problem."""
     if name not in places():
         made = motion(name)
-        return made.guesses(), made.parameters, made.build
+        return made.guesses(), made.parameters, made.problem
     public = case(name)
     stated = public.build()
     guess, parameters = public.starts(0, stated)
-    return {OWN: guess}, parameters, lambda backend: stated.problem.build(backend=backend)
+    return {OWN: guess}, parameters, stated.problem
 
 
-def write(path: Path, outcomes: Iterable[Outcome]) -> None:
-    """Append them to a file, a line each."""
+def write(path: Path, outcome: Outcome) -> None:
+    """Append it to a file, as a line."""
     with path.open("a") as file:
-        file.writelines(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
+        file.write(json.dumps(asdict(outcome)) + "\n")
 
 
 def read(path: Path) -> list[Outcome]:

@@ -135,6 +135,8 @@ def put(out: Any, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         raise ModelError(f"out has shapes {shapes}, expected writable arrays of float64 with {expected}")
     for array, result in zip(several, found):
         np.copyto(array, result)
+    if not all(map(np.array_equal, several, found)):
+        raise ModelError("out has arrays that share memory, expected one of its own for every number")
     return several
 
 

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.lib.stride_tricks import as_strided
 from support.robot_oracles import ours, relative, states, twin
 from trisweep.dynamics import point, weld
 from trisweep.errors import ModelError
@@ -54,6 +55,11 @@ def test_results_go_to_the_users_arrays(arm, order):
     expected = compiled.forward_dynamics(q, v, tau)
     compiled.forward_dynamics(q, v, tau, out=tau)
     np.testing.assert_array_equal(tau, expected)
+    # one after the other in every row
+    slopes = compiled.inverse_dynamics_slopes(q, v, v)
+    rows = np.empty((3, 7, 21), order=order)
+    compiled.inverse_dynamics_slopes(q, v, v, out=np.split(rows, 3, axis=2))
+    np.testing.assert_array_equal(rows, np.concatenate(slopes, axis=2))
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,12 @@ def test_results_go_to_the_users_arrays(arm, order):
             lambda c, q: c.inverse_dynamics_slopes(q, q, q, out=[np.empty((7, 7))]),
             "expected writable arrays of float64",
         ),
+        (
+            lambda c, q: c.inverse_dynamics_slopes(q, q, q, out=[np.empty((7, 7))] * 3),
+            "out has arrays that share memory",
+        ),
+        (lambda c, q: c.forward_dynamics(q, q, q, out=as_strided(np.empty(1), (7,), (0,))), "share memory"),
+        (lambda c, q: c.mass_matrix(q, out=as_strided(np.empty(13), (7, 7), (8, 8))), "share memory"),
         (lambda c, q: c.inverse_dynamics_slopes(q, q, q, out=3), "out is 3, expected a list of arrays with shapes"),
         (lambda c, q: c.forward_dynamics_slopes(q, q, q, 3), "constraints is a int, expected a list of constraints"),
         (lambda c, q: c.forward_dynamics(q, q, q, (), [q]), r"method is \[array"),

@@ -34,6 +34,10 @@ guess = {"x": np.zeros((40, 1, 2))}
 def act(n):
     return float(solver.solve_many(guess=guess, threads=2, progress=False).objectives.sum())
 """,
+    "portfolio": """
+def act(n):
+    return round(float(solver.solve(settings=ts.Settings(portfolio=True)).objective), 9)
+""",
     "controller": LOOP
     + """
 def act(n):
@@ -60,6 +64,20 @@ def act(n):
 post = ts.Scene().sphere("post", 0.1, (0.8, 0.0, 0.0))
 def act(n):
     return float(ts.plan(arm, [-1.0, 0.5], [1.0, -0.5], post, steps=10).motion.q.sum())
+""",
+    "via points": ARM
+    + """
+def act(n):
+    return float(ts.plan(arm, [-1.0, 0.5], [1.0, -0.5], via=[[0.0, 0.6]], steps=10, threads=2).motion.q.sum())
+""",
+    "calls": ARM
+    + """
+compiled, rng = arm.compiled, np.random.default_rng(0)
+q, v, tau = rng.normal(size=(3, 500, 2))
+def act(n):
+    slopes = compiled.forward_dynamics_slopes(q[0], v[0], tau[0])
+    several = [compiled.forward_dynamics(*each).sum() for each in zip(q, v, tau)]
+    return float(compiled.forward_dynamics(q, v, tau).sum() - sum(several) + sum(each.sum() for each in slopes))
 """,
     "simulation": ARM
     + """

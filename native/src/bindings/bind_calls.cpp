@@ -189,7 +189,8 @@ private:
             Target target;
             if (!view.take(work.results[k].ptr(), true) || !target.take(view, outputs[k], batch, count))
                 return nb::none();
-            if (!out.is_none() && overlaps(view, work, count)) return nb::none();
+            if (!out.is_none() && (overlaps(view, work, count) || meets_another(view, work.results, k)))
+                return nb::none();
             work.to[k] = target.data;
             if (!target.plain) {
                 target.number = k;
@@ -206,7 +207,8 @@ private:
         for (const auto& [output, entry, most] : demands.limits)
             for (Py_ssize_t sample = 0; sample < count; ++sample)
                 if (!(work.to[output][sample * size(output) + entry] <= most)) return nb::none();
-        for (const Target& target : strided) target.fill(outputs[target.number], count);
+        for (const Target& target : strided)
+            if (!target.fill(outputs[target.number], count)) return nb::none();
         return handed_out(work.results);
     }
 
@@ -241,6 +243,15 @@ private:
             const double* first = work.from[i] + std::min<std::int64_t>(reach, 0);
             if (view.touches(first, work.from[i] + std::max<std::int64_t>(reach, 0) + inputs[i])) return true;
         }
+        return false;
+    }
+
+    // True if an output's memory may be that of one before it.
+    static bool meets_another(const Doubles& view, const std::vector<nb::object>& results, std::size_t k) {
+        const auto [first, end] = view.ends();
+        Doubles other;
+        for (std::size_t before = 0; before < k; ++before)
+            if (!other.take(results[before].ptr(), true) || other.touches(first, end)) return true;
         return false;
     }
 

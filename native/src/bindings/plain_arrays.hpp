@@ -35,14 +35,20 @@ struct Doubles {
 
     Py_ssize_t stride(int axis) const { return strides[axis] / Py_ssize_t(sizeof(double)); }
 
-    // True if some of its memory may lie from one place to before another.
-    bool touches(const double* first, const double* end) const {
+    // The first place of its memory, and the one after the last.
+    std::pair<const double*, const double*> ends() const {
         const double *low = data, *high = data;
         for (int axis = 0; axis < dimensions; ++axis) {
             const Py_ssize_t reach = (shape[axis] - 1) * stride(axis);
             (reach < 0 ? low : high) += reach;
         }
-        return first <= high && low < end;
+        return {low, high + 1};
+    }
+
+    // True if some of its memory may lie from one place to before another.
+    bool touches(const double* first, const double* end) const {
+        const auto [low, high] = ends();
+        return first < high && low < end;
     }
 };
 
@@ -73,12 +79,19 @@ struct Target {
         return true;
     }
 
-    void fill(const Shape& shape, Py_ssize_t count) const {
-        const double* next = own.get();
-        for (Py_ssize_t sample = 0; sample < count; ++sample)
-            for (Py_ssize_t j = 0; j < shape.second; ++j)
-                for (Py_ssize_t i = 0; i < shape.first; ++i)
-                    data[sample * strides[0] + i * strides[1] + j * strides[2]] = *next++;
+    // False if entries share memory, and do not hold what was put there.
+    bool fill(const Shape& shape, Py_ssize_t count) const {
+        const auto each = [&](auto&& visit) {
+            const double* next = own.get();
+            for (Py_ssize_t sample = 0; sample < count; ++sample)
+                for (Py_ssize_t j = 0; j < shape.second; ++j)
+                    for (Py_ssize_t i = 0; i < shape.first; ++i)
+                        visit(data[sample * strides[0] + i * strides[1] + j * strides[2]], *next++);
+        };
+        bool same = true;
+        each([](double& entry, double number) { entry = number; });
+        each([&](double entry, double number) { same &= entry == number; });
+        return same;
     }
 };
 

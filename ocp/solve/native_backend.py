@@ -27,7 +27,7 @@ from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from ..statement.costs_and_constraints.terms import Kind
 from .backend import Outcome, Request, Watcher
-from .portfolio import run_both
+from .portfolio import Both
 from .settings import LIMITS, RULES, Settings
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class NativeBackend:
             return self.run_on(self.core, request)
         beside, self._beside = self._beside or self.new_core(), None
         self.bounds(request.limits)  # kept for both
-        outcome = run_both([partial(self.run_on, each) for each in (self.core, beside)], request)
+        outcome = Both(request).run(partial(self.run_on, self.core), partial(self.run_on, beside))
         self._beside = beside
         return outcome
 

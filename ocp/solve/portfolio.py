@@ -4,7 +4,7 @@ one of their own. Once a way has solved the problem the other one is ended; if b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
@@ -18,38 +18,73 @@ from .settings import Settings
 PATIENT: dict[str, Any] = {"barrier": "monotone", "curvature": "shifted", "patience": 0}  # the rules that seldom fail
 
 
-def run_both(ways: Sequence[Callable[[Request], Outcome]], request: Request) -> Outcome:
-    """What comes of a request, each way on memory of its own. The caller sees the first one's iterations; what it says
-    to end ends both. What either raises ends both too, and is passed on when they are at rest.
+Way = Callable[[Request], Outcome]
+
+
+class Both:
+    """Two ways at work on one request, each on memory of its own. The caller sees the first one's iterations; what it
+    says to end ends both. What either raises ends both too, and is passed on when they are at rest.
     """
-    decided, rested, found = Event(), Event(), list[Outcome | BaseException]()
 
-    def run_beside() -> None:
+    def __init__(self, request: Request):
+        self.request = request
+        self.decided = False  # they are to end; no Event, whose lock another thread may have at a fork
+        self.second: Outcome | BaseException | None = None
+        self.rested = Event()  # the second way
+
+    def run(self, first_way: Way, second_way: Way) -> Outcome:
+        """The outcome that counts."""
+        request, first, interrupted = self.request, None, False
+        thread = Thread(target=self.run_second, args=(second_way,))
         try:
-            found.append(ways[1](replace(request, settings=others(request.settings), watcher=until(decided, None))))
-        except BaseException as error:
-            found.append(error)
-        if isinstance(found[0], BaseException) or found[0].status is Status.SOLVED:
-            decided.set()
-        rested.set()
+            start(thread)
+            first = first_way(replace(request, watcher=self.until_decided(request.watcher)))
+        finally:
+            if first is None or first.status in (Status.SOLVED, Status.INTERRUPTED):
+                self.decided = True
+            if thread.is_alive():  # it is not where a callback has forked, and this is the child
+                interrupted = self.wait()
+                thread.join()
+        if isinstance(self.second, BaseException):
+            raise self.second
+        for outcome in (first, self.second):
+            if outcome is not None and outcome.status is Status.SOLVED:
+                return outcome
+        return replace(first, status=Status.INTERRUPTED) if interrupted else first
 
-    thread = Thread(target=run_beside)
-    first, interrupted = None, False
-    try:
-        start(thread)
-        first = ways[0](replace(request, watcher=until(decided, request.watcher)))
-    finally:
-        if first is None or first.status in (Status.SOLVED, Status.INTERRUPTED):
-            decided.set()
-        if thread.ident is not None:
-            interrupted = wait(rested, decided)
-            thread.join()
-    second = found[0]
-    if isinstance(second, BaseException):
-        raise second
-    if Status.SOLVED in (first.status, second.status):
-        return first if first.status is Status.SOLVED else second
-    return replace(first, status=Status.INTERRUPTED) if interrupted else first
+    def run_second(self, way: Way) -> None:
+        """The other rules, on a thread of their own."""
+        request = self.request
+        try:
+            self.second = way(replace(request, settings=others(request.settings), watcher=self.until_decided(None)))
+            if self.second.status is Status.SOLVED:
+                self.decided = True
+        except BaseException as error:
+            self.second, self.decided = error, True
+        self.rested.set()
+
+    def wait(self) -> bool:
+        """Wait for the second way, and say whether Ctrl-C came meanwhile. What a handler of signals raises asks for an
+        end, and is passed on after it. (`Thread.join` takes a thread for ended where a handler raises.)
+        """
+        raised: BaseException | None = None
+        while True:
+            try:
+                self.rested.wait()
+                break
+            except BaseException as error:
+                raised, self.decided = error, True
+        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+            raise raised
+        return raised is not None
+
+    def until_decided(self, watcher: Watcher | None) -> Watcher:
+        """Looks on for another, and asks for an end where there is an answer."""
+
+        def watch(iteration: Iteration) -> bool:
+            return self.decided or (watcher is not None and watcher(iteration))
+
+        return watch
 
 
 def start(thread: Thread) -> None:
@@ -62,35 +97,9 @@ def start(thread: Thread) -> None:
         ) from None
 
 
-def wait(rested: Event, decided: Event) -> bool:
-    """Wait for the other way, and say whether Ctrl-C came meanwhile. What a handler of signals raises asks for an end,
-    and is passed on after it. (`Thread.join` takes a thread for ended where a handler raises.)
-    """
-    raised: BaseException | None = None
-    while True:
-        try:
-            rested.wait()
-            break
-        except BaseException as error:
-            decided.set()
-            raised = error
-    if raised is not None and not isinstance(raised, KeyboardInterrupt):
-        raise raised
-    return raised is not None
-
-
 def others(settings: Settings) -> Settings:
     """The patient rules; where those are the first ones, everybody's."""
     patient = replace(settings, **PATIENT)
     return (
         patient if patient != settings else replace(settings, **{name: getattr(Settings(), name) for name in PATIENT})
     )
-
-
-def until(decided: Event, watcher: Watcher | None) -> Watcher:
-    """Looks on for another, and asks for an end where there is an answer."""
-
-    def watch(iteration: Iteration) -> bool:
-        return decided.is_set() or (watcher is not None and watcher(iteration))
-
-    return watch

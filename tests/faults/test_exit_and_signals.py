@@ -174,6 +174,27 @@ print("parent", flush=True)
     assert run(code)[:2] == (0, ["child", "parent"])
 
 
+@pytest.mark.parametrize("settings", ["", "threads=2", "portfolio=True"])
+def test_a_fork_amid_a_solve(settings):
+    """By a callback; the child goes on with the solve that it finds itself in, whatever threads that had."""
+    code = f"""
+settings, child = ts.Settings({settings}), None
+def fork(each):
+    global child
+    child = os.fork() if child is None else child
+while child is None:  # a portfolio's second way may be through with it before
+    status = endless.solve(callback=fork, settings=settings).status
+assert status == "solved"
+if child == 0:
+    assert endless.solve(settings=settings).status == "solved"
+    os._exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+assert endless.solve(settings=settings).status == "solved"
+print("parent", flush=True)
+"""
+    assert run(code)[:2] == (0, ["parent"])
+
+
 def test_a_fork_of_a_solver_with_threads():
     code = """
 two = ts.Settings(threads=2)

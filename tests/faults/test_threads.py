@@ -7,6 +7,7 @@ import numpy as np
 import trisweep as ts
 from support.ocp_problems import rest_to_rest, swing_up
 from trisweep.ocp import ProblemError, Settings
+from trisweep.problems.robot import robot
 
 
 def together(count, work):
@@ -48,6 +49,53 @@ def test_each_thread_has_its_own_solver():
     def work(i):
         for _ in range(10):
             np.testing.assert_array_equal(solvers[i].solve(settings=Settings(threads=2)).point.z, expected)
+
+    together(4, work)
+
+
+def test_threads_share_all_that_a_solver_does():
+    """One solves, one tries two ways, one has many problems, one has a loop."""
+    ocp = ts.Problem(steps=30, step=0.05)
+    x, u, goal = ocp.state("x", 2), ocp.control("u", lower=-4.0, upper=4.0), ocp.parameter("goal")
+    ocp.derivative(x=ts.vertcat(x[1], u - 9.81 * ts.sin(x[0])))
+    ocp.minimize((x[0] - goal) ** 2 + 0.1 * x[1] ** 2 + 0.01 * u**2)
+    ocp.start("x")
+    solver, start, goals = ocp.build(), {"x": [0.3, 0.0]}, np.linspace(0.5, 1.5, 6)[:, None]
+
+    def loop():
+        controller = solver.controller()
+        return [controller.step(start, goal=goal).u for goal in goals]
+
+    works = [
+        lambda: [solver.solve(start=start, goal=goal, settings=Settings(threads=2)).u for goal in goals],
+        lambda: [solver.solve(start=start, goal=goals[0], settings=Settings(portfolio=True)).solved],
+        lambda: [each.u for each in solver.solve_many(start=start, goal=goals, threads=2, progress=False)],
+        loop,
+    ]
+    expected = [work() for work in works]
+
+    def again(i):
+        for k in range(4):
+            at = (i + k) % 4
+            for found, wanted in zip(works[at](), expected[at], strict=True):
+                np.testing.assert_array_equal(found, wanted)
+
+    together(4, again)
+
+
+def test_threads_share_machine_code():
+    """Batches that give Python's lock away, and single calls whose arrays are written again once nobody has them."""
+    compiled, rng = robot("iiwa14").compiled, np.random.default_rng(5)
+    q, v, tau = rng.normal(size=(3, 400, 7))
+    batch, slopes = compiled.forward_dynamics(q, v, tau), compiled.forward_dynamics_slopes(q, v, tau)
+
+    def work(i):
+        for k in range(5):
+            np.testing.assert_array_equal(compiled.forward_dynamics(q, v, tau), batch)
+            for state in range(i, 400, 20 + k):
+                found = compiled.forward_dynamics_slopes(q[state], v[state], tau[state])
+                for mine, all_of_them in zip(found, slopes, strict=True):
+                    np.testing.assert_array_equal(mine, all_of_them[state])
 
     together(4, work)
 

@@ -145,7 +145,7 @@ class Alarm(Exception):
 def wait_for_the_caller():
     """Until the main thread waits for the other way."""
     main = threading.main_thread().ident
-    wanted = {portfolio.wait.__code__, threading.Event.wait.__code__}
+    wanted = {portfolio.Both.wait.__code__, threading.Event.wait.__code__}
     while not wanted <= {frame.f_code for frame, _ in traceback.walk_stack(sys._current_frames()[main])}:
         time.sleep(1e-3)
 

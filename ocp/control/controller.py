@@ -46,7 +46,7 @@ def one_thread(
     """
 
     @wraps(method)
-    def alone(self: Controller, *given: P.args, **words: P.kwargs) -> R:
+    def alone(self: Controller, /, *given: P.args, **words: P.kwargs) -> R:
         if not self._turn.acquire(blocking=False):
             raise ProblemError("controller: it is at work on another thread, expected one at a time")
         try:
@@ -160,7 +160,7 @@ class Controller:
         return {name: part.stop - part.start for name, part in self._control_parts.items()}
 
     @one_thread
-    def prepare(self, **parameters: ArrayLike) -> None:
+    def prepare(self, /, **parameters: ArrayLike) -> None:
         """Before the measurement: new parameters, the plan moved on, functions and factorization. What is not given
         keeps its value.
         """
@@ -181,7 +181,7 @@ class Controller:
             self._refuse_limits(before)
 
     @one_thread
-    def feedback(self, **measured: ArrayLike) -> Command:
+    def feedback(self, /, **measured: ArrayLike) -> Command:
         """The command for a measured state; keep what is between this and the actuator short."""
         core = self._core
         if not core.measure(measured):
@@ -196,7 +196,7 @@ class Controller:
         return Command(self._control.copy(), self._control_parts, status, iterations, error, seconds, late)
 
     @one_thread
-    def step(self, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
+    def step(self, /, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
         """`prepare` and `feedback` in one."""
         if not isinstance(start, Mapping) or not all(isinstance(name, str) for name in start):
             raise ProblemError(f"controller: start is {said(start)}, expected the measured states by name")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...cached import cached_property
-from ...errors import ProblemError
+from ...errors import ProblemError, said
 from ...forks import no_fork
 from ..answer.diagnosis import find_fault
 from ..answer.iteration import Iteration
@@ -288,6 +288,13 @@ def _watcher(settings: Settings, callback: Callable[[Iteration], object] | None)
     def watch(iteration: Iteration) -> bool:
         if table is not None:
             table.add(iteration)
-        return callback is not None and bool(callback(iteration))
+        return callback is not None and _asks_for_an_end(callback(iteration))
 
     return watch
+
+
+def _asks_for_an_end(answer: object) -> bool:
+    try:
+        return bool(answer)
+    except Exception:
+        raise ProblemError(f"solve: callback returned {said(answer)}, expected True or False") from None

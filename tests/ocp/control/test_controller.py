@@ -121,6 +121,7 @@ def test_what_is_wrong_is_said_before_anything_changes():
                     ({"x": np.nan, "v": 0.0}, "measured 'x' is nan, expected finite numbers"),
                     ({"x": [1.0, 2.0], "v": 0.0}, r"measured 'x' has shape \(2,\), expected \(1,\)"),
                     ({"x": 1.0}, "measured are x, expected x, v"),
+                    ({"self": 1.0}, "measured are self, expected x, v"),
                     ({"x": "here", "v": 0.0}, "'x' is 'here', expected numbers"),
                 ):
                     with pytest.raises(ProblemError, match=message):

@@ -43,6 +43,8 @@ def test_what_a_callback_raises_is_passed_on():
     np.testing.assert_array_equal(solver.solve().angle, whole.angle)
     with pytest.raises(ProblemError, match="callback is 3, expected a function"):
         solver.solve(callback=3)
+    with pytest.raises(ProblemError, match=r"callback returned array\(\[.*\]\), expected True or False"):
+        solver.solve(callback=lambda each: np.zeros(2))
 
 
 def test_a_callback_sees_restoration_too():

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ...dynamics import Model
 
 MOST_ENTRIES = 10**6
-# What `Solver.solve` is told beside parameters: these can have no such name.
+# What `solve` is told beside parameters, and `solve_many` besides: these can have no such name.
 WORDS_OF_SOLVE = ("self", "guess", "warm_start", "start", "settings", "callback")
+WORDS_OF_MANY = ("solver", "threads", "progress", "executor", "resume", "as_completed")
 COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
 
 
@@ -124,8 +125,9 @@ def check_name(kind: str, name: str, taken: Sequence[Variable]) -> None:
     """Of a new variable of a kind, beside those there are."""
     if not isinstance(name, str) or not name.isidentifier():
         raise ProblemError(f"{kind}: name is {name!r}, expected an identifier such as 'q'")
-    if kind == "parameter" and name in WORDS_OF_SOLVE:
-        raise ProblemError(f"parameter '{name}': this is a word of solve(...), expected another name")
+    if kind == "parameter" and name in WORDS_OF_SOLVE + WORDS_OF_MANY:
+        solve = "solve" if name in WORDS_OF_SOLVE else "solve_many"
+        raise ProblemError(f"parameter '{name}': this is a word of {solve}(...), expected another name")
     if any(v.name == name for v in taken):
         raise ProblemError(f"{kind} '{name}': the name is taken, expected another one")
 

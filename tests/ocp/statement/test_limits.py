@@ -1,10 +1,13 @@
 """Limits that are expressions of parameters, and stages that are listed."""
 
+from inspect import signature
+
 import casadi as ca
 import numpy as np
 import pytest
 from support.rivals import needs_rivals
-from trisweep.ocp import Problem, ProblemError
+from trisweep.ocp import Problem, ProblemError, Solver, solve_many
+from trisweep.ocp.control.controller import Controller
 
 STEPS = 20
 
@@ -99,7 +102,11 @@ def test_stages_that_are_none_are_refused():
             ocp.constrain("wrong", x, equals=1, at=at)
 
 
-@pytest.mark.parametrize("word", ["guess", "callback", "settings", "warm_start", "start", "self"])
+VERBS = Solver.solve, Solver.solve_many, solve_many, Controller.step
+WORDS = {name for verb in VERBS for name, each in signature(verb).parameters.items() if each.kind != each.VAR_KEYWORD}
+
+
+@pytest.mark.parametrize("word", sorted(WORDS))
 def test_a_parameter_may_not_be_called_like_a_word_of_solve(word):
     with pytest.raises(ProblemError, match=rf"parameter '{word}': this is a word of solve"):
         Problem(steps=2).parameter(word)

@@ -157,8 +157,9 @@ class _Words:
     def _own(self, name: str) -> str:
         """A word of C, and no other's."""
         word = re.sub(r"\W", "_", name, flags=re.ASCII)
-        taken = {*self.ports, "NAMES", "MEASURED", "COMMAND", "REFUSED", "H", *map(_upper, _statuses())}
-        while word in taken:
+        taken = {"NAMES", "MEASURED", "COMMAND", "REFUSED", "H", *map(_upper, _statuses())}
+        taken.update(each for port in self.ports for each in _constants(port))
+        while not taken.isdisjoint(_constants(word)):
             word += "_"
         return word
 
@@ -171,8 +172,7 @@ class _Words:
 
     def _sizes(self, nu: int) -> Iterable[tuple[str, int]]:
         for word, port in self.ports.items():
-            yield f"{self._constant(word)}_ROWS", port.rows
-            yield f"{self._constant(word)}_SIZE", port.size
+            yield from zip(_constants(self._constant(word))[1:], (port.rows, port.size))
         if self.parts.loop.measured:
             yield f"{self.name.upper()}_MEASURED", sum(port.size for port in self.parts.loop.measured)
             yield f"{self.name.upper()}_COMMAND", nu
@@ -208,6 +208,11 @@ class _Words:
                 "    }",
             ]
         )
+
+
+def _constants(word: str) -> tuple[str, str, str]:
+    """What the header calls a variable and its sizes."""
+    return word, f"{word}_ROWS", f"{word}_SIZE"
 
 
 def _statuses() -> list[str]:

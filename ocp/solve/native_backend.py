@@ -131,7 +131,10 @@ class NativeBackend:
         """
         inner = core_settings(settings, rows.y is not None)
         vectors = rows.shared, rows.stage_parameters, rows.z, rows.y, rows.w
-        batch = self._idle_batches.pop() if self._idle_batches else core.Batch(self.structure)
+        try:
+            batch = self._idle_batches.pop()
+        except IndexError:  # nobody asks before: another thread may be quicker
+            batch = core.Batch(self.structure)
         try:
             records = batch.solve(rows.count, *vectors, self.bounds(limits), into, inner, threads, progress)
         except RuntimeError as error:

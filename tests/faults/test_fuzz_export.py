@@ -132,6 +132,21 @@ def test_names_that_the_core_has_too_are_no_trouble(solver, tmp_path, name):
         assert done.returncode == 0, done.stderr[:2000]
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_variables_are_called_apart_in_the_header(tmp_path):
+    """Whatever the header itself makes of the names of others, and in whatever order."""
+    ocp = ts.Problem(steps=3, step=0.1)
+    names = ["x_ROWS_", "x_SIZE", "x", "x_ROWS", "SOLVED", "NAMES", "y_SIZE_ROWS", "y_SIZE", "y", "ä", "ö"]
+    states, u = [ocp.state(name) for name in names], ocp.control("u")
+    ocp.derivative(**dict.fromkeys(names, u))
+    ocp.minimize(u**2 + sum(x**2 for x in states))
+    folder = ocp.build().export(tmp_path / "reach")
+    done = subprocess.run(
+        ["gcc", "-fsyntax-only", "-Wall", "-Werror", folder / "main.c"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[:2000]
+
+
 @pytest.mark.parametrize("name", ["int", "class", "linux", "time", "math", "pause", "exp", "test", "std", "trisweep"])
 def test_names_that_compilers_know_are_refused(solver, tmp_path, name):
     with pytest.raises(ts.ProblemError, match=f"the name is '{name}', which compilers know already"):

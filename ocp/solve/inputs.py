@@ -64,6 +64,30 @@ class Inputs:
 
     def guess(self, guess: Mapping[str, Any] | WarmStart | None, stage_parameters: np.ndarray) -> np.ndarray:
         """z of a guess; the anchors of its configurations go into the stage parameters."""
+        parts = []
+        for phase, place, values in zip(self.transcription.phases, self.layout.phases, self._guessed(guess)):
+            parts.append(_guess_of(phase, place, values, stage_parameters))
+        z = np.concatenate(parts)
+        chosen, becomes = self.transcription.choices.T
+        z[chosen] = z[becomes]
+        return z
+
+    def left_out(self, guess: Mapping[str, Any]) -> np.ndarray:
+        """The places in z of plain states and of controls that a guess does not name; a duration has its own."""
+        found = np.zeros(self.layout.size_z, dtype=bool)
+        for phase, place, values in zip(self.transcription.phases, self.layout.phases, self._guessed(guess)):
+            own = [phase.problem.free_duration, *(v for v in phase.states if v.manifold.units)]
+            u, x = (
+                np.repeat([v.name not in values and v not in own for v in variables], [v.size for v in variables])
+                for variables in (phase.problem.controls, phase.states)
+            )
+            rows = np.tile(u, (place.steps, 1)), np.tile(x, (place.steps + 1, 1))
+            found[place.at_z : place.at_z + place.size_z] = place.joined(*rows)
+        found[self.transcription.fixed_z] = False
+        return np.flatnonzero(found)
+
+    def _guessed(self, guess: Mapping[str, Any] | WarmStart | None) -> list[dict[str, ArrayLike]]:
+        """What a guess says of every phase, by the names of its variables."""
         phases = self.transcription.phases
         known = dict.fromkeys(v.name for phase in phases for v in [*phase.states, *phase.problem.controls])
         if guess is not None and not isinstance(guess, (Mapping, WarmStart)):
@@ -75,19 +99,15 @@ class Inputs:
         for name in given:
             if name not in known and name not in names:
                 raise ProblemError(f"solve: guess for '{name}', but the variables are {', '.join(sorted(known))}")
-        parts = []
+        found = []
         for phase, place in zip(phases, self.layout.phases):
             own = given.get(place.name, {}) if place.name in names else {}
             theirs = [v.name for v in [*phase.states, *phase.problem.controls]]
             if not isinstance(own, Mapping) or not set(own) <= set(theirs):
                 raise ProblemError(f"solve: guess for the phase '{place.name}' is {own!r}, "
                                    f"expected a dictionary of its variables {', '.join(theirs)}")  # fmt: skip
-            values = {**{name: value for name, value in given.items() if name not in names}, **own}
-            parts.append(_guess_of(phase, place, values, stage_parameters))
-        z = np.concatenate(parts)
-        chosen, becomes = self.transcription.choices.T
-        z[chosen] = z[becomes]
-        return z
+            found.append({**{name: value for name, value in given.items() if name not in names}, **own})
+        return found
 
     def point(self, warm: WarmStart, stage_parameters: np.ndarray) -> np.ndarray:
         """z of a warm start as it is; its anchors go into the stage parameters."""

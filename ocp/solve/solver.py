@@ -163,6 +163,30 @@ class Solver:
         y, w = (guess.point.y, guess.point.w) if warm else (nothing, nothing)
         return Point(z, y, w, shared, own)
 
+    def complete(
+        self,
+        guess: Mapping[str, Any],
+        start: Mapping[str, ArrayLike] | None = None,
+        **parameters: ArrayLike | Mapping[str, ArrayLike],
+    ) -> dict[str, Any]:
+        """A guess, as `solve` takes it, with what it leaves out: states and controls that it does not name take the
+        values, within their limits, by which dynamics and equalities miss each other least. Poses alone get the
+        velocities that go through them, and the forces that carry them on their contacts, instead of zeros. States on
+        manifolds and durations are not touched.
+
+        solution = solver.solve(solver.complete({"q": poses}))
+        """
+        from .completion import complete
+        from .native_backend import NativeBackend
+
+        if not isinstance(self.backend, NativeBackend):
+            raise ProblemError("complete: this solver has another back end, expected build(backend='native')")
+        if not isinstance(guess, Mapping):
+            raise ProblemError(
+                f"complete: guess is a {type(guess).__name__}, expected a dictionary by variables' names"
+            )
+        return complete(self.inputs, self.limits, self.backend.functions, guess, start, parameters)
+
     def solve_many(
         self,
         guess: Mapping[str, Any] | Sequence[Solution] | Solution | None = None,

@@ -69,6 +69,7 @@ public:
                     if (status != Status::restored) return status;
                 } else {
                     jam.note(search.taken.alpha_primal);
+                    direction.note(search.taken.alpha_primal);
                 }
             }
             if (!predictor_corrector.carries() && !differentiate()) return Status::not_finite;
@@ -195,6 +196,7 @@ private:
         const Status status = supervisor.restore();
         if (status != Status::restored) return status;
         search.taken = {'r', 0, 0.0, 0.0};
+        direction.note(0.0);
         point.settle();
         jam.reset();
         return status;

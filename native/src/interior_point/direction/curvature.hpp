@@ -3,8 +3,8 @@
 //
 //     damped     where the cost alone curves up along all such directions, the rows' own curvature y'r'' counts by a half, then
 //                not at all: what is left is as convex as the cost and in its units, and near a solution nothing is changed.
-//                Other costs as "shifted". So too where that has been needed many times running: what is left out is then
-//                what matters
+//                Other costs as "shifted", with an eager delta. So too where that has been needed many times running: what is
+//                left out is then what matters
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
 #pragma once
 
@@ -44,6 +44,7 @@ public:
     bool factor(const double* sigma, CurvatureRule rule) {
         program.take_sigma(sigma);
         regularization.clear();
+        regularization.eager = rule == CurvatureRule::damped;
         if (serves()) {
             running = 0;
             return true;

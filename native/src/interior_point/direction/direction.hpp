@@ -68,6 +68,9 @@ public:
         refinement.direction_again(program, h, rows, other_dv, other_dy);
     }
 
+    // The share of itself that was taken.
+    void note(double alpha) { curvature.regularization.note(alpha); }
+
     double delta() const { return curvature.regularization.delta; }
 
     // Whether the rows contradict each other, as far as they are linear: the direction leaves much of their violation.

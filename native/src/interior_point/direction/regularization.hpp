@@ -1,5 +1,7 @@
 // The inertia correction of Wächter and Biegler 2006, Sec. 3.1: the least delta, by trial, that makes the reduced Hessian
 // positive definite; the sweep's own Cholesky is the test. Where the rows depend on each other, delta_c lets them be missed.
+// `eager`: where whole steps show that the Hessian is right, delta falls faster and faster, as one that is too small costs a
+// factorization, and one that is too large an iteration.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +15,7 @@ class Regularization {
 public:
     double delta = 0.0;    // of the last factorization
     double delta_c = 0.0;  // likewise
+    bool eager = false;
 
     void clear() { delta = delta_c = 0.0; }
 
@@ -28,21 +31,34 @@ public:
         return program.factor(delta, delta_c) || increase(program);
     }
 
+    // The share of its direction that a step took.
+    void note(double alpha) {
+        if (alpha < 1.0) right = 0;
+    }
+
     // The next larger delta that serves.
     bool increase(Program& program) {
+        int tried = 0;
         do {
-            delta = delta == 0.0 ? (last == 0.0 ? FIRST : std::max(SMALLEST, DECREASE * last))
+            delta = delta == 0.0 ? (last == 0.0 ? FIRST : std::max(SMALLEST, decrease() * last))
                                  : delta * (last == 0.0 ? FIRST_INCREASE : INCREASE);
             if (delta > LARGEST) return false;
+            ++tried;
         } while (!program.factor(delta, delta_c));
         last = delta;
+        right = tried == 1 ? right + 1 : 0;
         return true;
     }
 
 private:
     static constexpr double FIRST = 1e-4, SMALLEST = 1e-20, LARGEST = 1e40;
     static constexpr double FIRST_INCREASE = 100.0, INCREASE = 8.0, DECREASE = 1.0 / 3.0;
+    static constexpr int MOST_POWERS = 5;  // of DECREASE, at once
+
+    double decrease() const { return eager ? std::pow(DECREASE, std::min(1 + right, MOST_POWERS)) : DECREASE; }
+
     double last = 0.0;
+    int right = 0;  // deltas, one after the other, that served at once and led to a whole step
 };
 
 }  // namespace trisweep

@@ -42,6 +42,7 @@ public:
         free = is_adaptive();
         errors.fill(INFINITY);
         next = 0;
+        at_least = 0;
         limit();
     }
 
@@ -70,7 +71,8 @@ public:
     }
 
     // From the direction towards complementarity zero. A step that a delta has shortened says little. Where it leads far, the
-    // direction that is taken is corrected by what the linear system leaves out.
+    // direction that is taken is corrected by what the linear system leaves out; not where mu stays at its least, as between rows
+    // that depend on each other there the two directions differ, and the correction undoes what the next one does.
     void probe() {
         if (direction.delta() != 0.0) return;
         const double* dv = direction.dv;
@@ -79,12 +81,14 @@ public:
         const double error = std::max(convergence.infeasibility, convergence.dual_infeasibility);
         const double least = std::min(LEAD * error, LEAST_SHARE * ahead.mean);
         set(std::min(most, std::max(least, share * share * share * ahead.mean)));
-        if (std::min(ahead.primal, ahead.dual) >= FAR) set_correction(program, dv);
+        at_least = point.mu <= settings.smallest_barrier() ? at_least + 1 : 0;
+        if (std::min(ahead.primal, ahead.dual) >= FAR && at_least <= MOST_AT_LEAST) set_correction(program, dv);
     }
 
 private:
     static constexpr double MOST = 1e3;                      // times the mean complementarity at the start
     static constexpr double FAR = 0.3;                       // share of a direction
+    static constexpr int MOST_AT_LEAST = 3;                  // iterations that are corrected there
     static constexpr double LEAD = 1e-3, LEAST_SHARE = 0.1;  // least mu, of the error and of the mean complementarity
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
 
@@ -107,6 +111,7 @@ private:
     double most = INFINITY;
     std::array<double, 4> errors{};
     std::size_t next = 0;
+    int at_least = 0;  // iterations, one after the other, with the least mu
 };
 
 }  // namespace trisweep

@@ -23,6 +23,13 @@ class StageGraph : public GraphPattern {
 public:
     static constexpr int INPUTS = 5;  // u, x, shared parameters, those of the stage, those of the child
 
+    // The first rows of F, of whose curvature the part that the nodes have counts by this share.
+    struct Damped {
+        int rows = 0;
+        double share = 1.0;
+        double share_of(int row) const { return row < rows ? share : 1.0; }
+    };
+
     explicit StageGraph(Graph given) : GraphPattern(std::move(given)) {}
     StageGraph(const StageGraph&) = delete;
 
@@ -40,10 +47,11 @@ public:
 
     // J and H of the weighted sum of the rows; the weights are the last input. `to` takes them: to.row(k, r) says where row r of J of
     // stage k goes, n numbers along (u, x), to.hessian(k) where H (n, n): its lower triangle, zeros above it in the blocks of PAD on the
-    // diagonal, anything elsewhere. When all are there to.done(k, H, slopes) comes, with the compiled slopes.
+    // diagonal, anything elsewhere. When all are there to.done(k, H, slopes) comes, with the compiled slopes. `damped`: rows by which
+    // the nodes' curvature counts less.
     template <class To>
-    void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
-                       To& to) const {
+    void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory, To& to,
+                       Damped damped = {}) const {
         const double* weights = inputs[INPUTS];
         const std::int64_t weight_stride = strides[INPUTS];
         for (int first = 0; first < count; first += W) {
@@ -54,7 +62,7 @@ public:
                 memory.dynamics[k].slopes(memory.parts[k].y, InTurn(memory.parts[k].slope));
                 slopes_beside(int(k), memory, lanes);
             }
-            adjoints(memory, lanes, weights + first * weight_stride, weight_stride);
+            adjoints(memory, lanes, weights + first * weight_stride, weight_stride, damped);
             const double* more[] = {weights + first * weight_stride, memory.nu};
             const std::int64_t steps[] = {weight_stride, inputs_of_nodes};
             call(graph.curvature, memory, lanes, memory.curvature, graph.curvature.size, 2, more, steps);
@@ -190,13 +198,15 @@ private:
     }
 
     // mu and nu, from the last node to the first.
-    void adjoints(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride) const {
+    void adjoints(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride,
+                  Damped damped) const {
         const auto slopes = [&](int l) { return memory.slopes + std::ptrdiff_t(l) * graph.slopes.size; };
         for (std::size_t k = 0; k < nodes.size(); ++k) std::fill_n(memory.parts[k].mu, nodes[k].saddle.size() * W, 0.0);
         for (int l = 0; l < lanes.count; ++l)
             for (std::size_t r = 0; r < f_rows.size(); ++r)
                 for (const Entry& e : f_rows[r].unknown)
-                    memory.parts[e.row].mu[e.column * W + l] += weights[l * stride + r] * slopes(l)[e.from];
+                    memory.parts[e.row].mu[e.column * W + l] +=
+                        damped.share_of(int(r)) * weights[l * stride + r] * slopes(l)[e.from];
         for (int k = int(nodes.size()) - 1; k >= 0; --k) {
             const Node& node = nodes[k];
             const Saddle& s = node.saddle;

@@ -35,10 +35,10 @@ public:
         return program.evaluate(other, objective, rows);
     }
 
-    bool differentiate() {
+    bool differentiate(double share = 1.0) {
         Stopwatch watch(times.functions);
         ++times.differentiations;
-        return program.differentiate(v, y);
+        return program.differentiate(v, y, share);
     }
 
     // A search begins here.

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from support.ocp_problems import swing_up_in_units
 from support.rivals import OF_IPOPT, ipopt
+from support.whole_bodies import crouch
 from trisweep.ocp import Settings
 from trisweep.ocp.solve.settings import RULES
 from trisweep.problems import task as ready
@@ -30,6 +31,16 @@ def test_the_adaptive_barrier_finds_the_same_optimum(name):
     assert abs(adaptive.objective - oracle.objective) <= 1e-6 * max(1.0, abs(oracle.objective))
     assert any(later.mu > now.mu for now, later in pairwise(adaptive.records))  # as it never does monotonely
     assert adaptive.statistics.iterations <= 30
+
+
+def test_squares_of_accelerations_are_damped_to_gauss_and_newtons():
+    """Their Hessian curves down by the dynamics inside, far from a solution; the cost itself does not."""
+    ocp, guess = crouch("g1")
+    solver = ocp.build()
+    far = {"q": guess["q"], "tau": 0 * guess["tau"]}
+    damped, shifted = (solver.solve(far, settings=Settings(curvature=rule)) for rule in ("damped", "shifted"))
+    assert damped.solved and damped.statistics.iterations < 0.4 * shifted.statistics.iterations
+    assert not any(step.delta for step in damped.records)
 
 
 def test_short_steps_in_a_row_ask_for_restoration():

@@ -3,6 +3,8 @@
 //
 //     damped     where the cost alone curves up along all such directions, the rows' own curvature y'r'' counts by a half, then
 //                not at all: what is left is as convex as the cost and in its units, and near a solution nothing is changed.
+//                Nor does so much of the cost's as comes from dynamics inside of it: a square of accelerations is then as
+//                convex as Gauss and Newton would have it.
 //                Other costs as "shifted", with an eager delta. So too where that has been needed many times running: what is
 //                left out is then what matters
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
@@ -26,10 +28,7 @@ inline constexpr std::pair<const char*, CurvatureRule> CURVATURE_RULES[] = {
 class Curvature {
 public:
     explicit Curvature(Iterate& point) : point(point), program(point.program) {
-        arena.build([this](Arena& a) {
-            share_of_y = a.vector(program.size_y);
-            no_sigma = a.vector(program.size_v);
-        });
+        arena.build([this](Arena& a) { no_sigma = a.vector(program.size_v); });
     }
 
     Regularization regularization;
@@ -81,10 +80,7 @@ private:
 
     // The Hessian anew, with so much of the rows' curvature. False where a number is not finite.
     bool count_rows(double share, const double* sigma) {
-        for (int i = 0; i < program.size_y; i += W) store(share_of_y + i, share * load(point.y + i));
-        Stopwatch watch(point.times.functions);
-        ++point.times.differentiations;
-        if (!program.differentiate(point.v, share_of_y)) return false;
+        if (!point.differentiate(share)) return false;
         program.take_sigma(sigma);
         return true;
     }
@@ -94,7 +90,7 @@ private:
     Arena arena;
     Cost cost = Cost::unknown;
     int running = 0;  // iterations, one after the other, whose Hessian was changed
-    double *share_of_y, *no_sigma;
+    double* no_sigma;
 };
 
 }  // namespace trisweep

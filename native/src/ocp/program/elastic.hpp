@@ -69,10 +69,10 @@ public:
         return finite;
     }
 
-    bool differentiate(const double* v, const double* y) override {
+    bool differentiate(const double* v, const double* y, double share) override {
         const double objective = base.horizon.objective_scale;
         base.horizon.objective_scale = 0.0;
-        const bool finite = base.differentiate(v, y);
+        const bool finite = base.differentiate(v, y, share);
         base.horizon.objective_scale = objective;
         for (int i = 0; i < base.size_v; ++i) gradient_v[i] = zeta * scale[i] * scale[i] * (v[i] - reference[i]);
         for (int i = 0; i < base.size_y; ++i) gradient_v[at_p() + i] = gradient_v[at_n() + i] = real_row[i] ? RHO : 0.0;

@@ -115,10 +115,10 @@ public:
         return finite;
     }
 
-    bool differentiate(const double* v, const double* y) override {
+    bool differentiate(const double* v, const double* y, double share) override {
         double* weights = multipliers;
-        std::copy_n(y, size_y, weights);
-        const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()});
+        for (int i = 0; i < size_y; i += W) store(weights + i, share * load(y + i));
+        const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()}, share);
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         differentiate_excess(v);

@@ -63,10 +63,11 @@ public:
         block->derivatives(inputs, strides, results, to, count, work.data());
     }
 
-    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`.
+    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`. `share`: of the curvature that nodes
+    // have by the objective.
     template <class To>
-    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, To& to) {
-        block->graph->differentiate(inputs, strides, count, *memory, to);
+    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, double share, To& to) {
+        block->graph->differentiate(inputs, strides, count, *memory, to, {block->objective, share});
     }
     double* spare_row() { return memory->rows; }
     double* spare_hessian() { return memory->H; }

@@ -52,8 +52,8 @@ public:
 
     // Values and derivatives at z, by the functions or by the constants.
     bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
-    bool differentiate(const double* z, const Multipliers& m) {
-        if (!constant) return call_derivatives(z, m);
+    bool differentiate(const double* z, const Multipliers& m, double share = 1.0) {
+        if (!constant) return call_derivatives(z, m, share);
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
         for (std::size_t k = 0; placed_scale != objective_scale && k < riccati.stages.size(); ++k)
@@ -102,7 +102,7 @@ private:
     bool find_constants() {
         fill_zero(padded(riccati.size_z), origin);
         Values values{0.0, constants->b0, constants->g0, constants->c0};
-        if (!call_values(origin, values) || !call_derivatives(origin, {no_rows, no_rows, no_rows})) return false;
+        if (!call_values(origin, values) || !call_derivatives(origin, {no_rows, no_rows, no_rows}, 1.0)) return false;
         constants->f0 = values.objective;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];

@@ -73,8 +73,9 @@ public:
     }
 
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
-    // x_child itself), G; into C and `gradient` of the objective. False where a number is not finite; the row of `fault` is then -1.
-    bool call_derivatives(const double* z, const Multipliers& m) {
+    // x_child itself), G; into C and `gradient` of the objective. `share`: of the curvature that nodes have by the objective; what is
+    // compiled has all of it. False where a number is not finite; the row of `fault` is then -1.
+    bool call_derivatives(const double* z, const Multipliers& m, double share) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
         fill_zero(padded(riccati.size_z), gradient);
@@ -86,7 +87,7 @@ public:
                 const Inputs in = inputs(block, first, z, weight_rows[i]);
                 if (!block.graph) return call_compiled(int(i), in, first, last, thread);
                 WholeRows rows{*this, block, calls[thread][i], int(i), first, -1};
-                calls[thread][i].place_derivatives(in.at, in.strides, last - first, rows);
+                calls[thread][i].place_derivatives(in.at, in.strides, last - first, share, rows);
                 return rows.faulty;
             });
             if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};

@@ -16,8 +16,6 @@ from .backend import Outcome, Request, Watcher
 from .settings import Settings
 
 PATIENT: dict[str, Any] = {"barrier": "monotone", "curvature": "shifted", "patience": 0}  # the rules that seldom fail
-
-
 Way = Callable[[Request], Outcome]
 
 

@@ -1,6 +1,6 @@
 """Where every value of a program lives, decided before LLVM sees it.
 
-A frame is an array of slots, one vector of lanes each: constants, inputs, outputs, then spilled values. A
+A frame is an array of slots, one vector of lanes each: outputs, constants, inputs, then spilled values. A
 value is in a register from where it is computed or loaded until its place is wanted for a value that is used
 sooner (Belady's rule: the fewest loads). Calls and the ends of pieces empty
 the registers. LLVM's own allocator then finds few enough values alive that it hardly spills, which is most of
@@ -19,22 +19,22 @@ OPERATIONS_PER_PIECE = 3000
 class StackFrame:
     """Slots of one group of lanes, in this order; `slots` is their number."""
 
+    outputs: int
     constants: list[int]  # the 64 bits of each
     inputs: int
-    outputs: int
     spilled: int
 
     @property
-    def first_input(self) -> int:
-        return len(self.constants)
+    def first_constant(self) -> int:
+        return self.outputs
 
     @property
-    def first_output(self) -> int:
-        return self.first_input + self.inputs
+    def first_input(self) -> int:
+        return self.first_constant + len(self.constants)
 
     @property
     def first_spilled(self) -> int:
-        return self.first_output + self.outputs
+        return self.first_input + self.inputs
 
     @property
     def slots(self) -> int:
@@ -57,7 +57,7 @@ def plan(
     order = [k for k, operation in enumerate(program.operations) if operation not in LEAVES]
     pieces = [order[i : i + OPERATIONS_PER_PIECE] for i in range(0, len(order), OPERATIONS_PER_PIECE)]
     loads, spilled = _reside(program, pieces, registers)
-    frame = StackFrame(program.constants(), inputs, outputs, 0)
+    frame = StackFrame(outputs, program.constants(), inputs, 0)
     steps, slots_for_spilled = _assign_slots(program, pieces, loads, spilled, frame)
     return replace(frame, spilled=slots_for_spilled), steps
 
@@ -111,11 +111,11 @@ def _fixed_slots(program: StraightLineCode, frame: StackFrame) -> dict[int, int]
     slots: dict[int, int] = {}
     for k, operation in enumerate(program.operations):
         if operation == "constant":
-            slots[k] = len(slots)
+            slots[k] = frame.first_constant + len(slots)
     for k, operation in enumerate(program.operations):
         if operation == "input":
             slots[k] = frame.first_input + program.arguments[k][0]
-    slots.update((value, frame.first_output + place) for place, value in program.outputs)
+    slots.update((value, place) for place, value in program.outputs)
     return slots
 
 
@@ -126,7 +126,7 @@ def _assign_slots(
     slots = _fixed_slots(program, frame)
     stores: dict[int, list[int]] = {}
     for place, value in program.outputs:
-        stores.setdefault(value, []).append(frame.first_output + place)
+        stores.setdefault(value, []).append(place)
     last_load = {value: time for time, values in enumerate(loads) for value in values}
     free: list[int] = []
     untouched = first_spilled = frame.first_spilled

@@ -8,9 +8,11 @@ evaluates `count` samples. The nonzeros of input i for sample s (in CasADi's ord
 the `sizes.inputs[i]` doubles at `inputs[i] + s * input_strides[i]`, and likewise for outputs: strides count
 doubles, and rows are contiguous. An input stride of 0 gives every sample the same row. An output whose
 pointer is null is not written. `work` holds `sizes.work` doubles, which need no alignment and no initial
-value; it is all the memory the call uses, so calls with different `work` may run at the same time. Outputs
-must not overlap inputs, but for one case: with one lane the samples run one after the other, each read before it is
-written, so that an output's row may be the row of an input for the next sample (`CompiledFunction.iterate`).
+value; it is all the memory the call uses, so calls with different `work` may run at the same time. From its first
+multiple of 64 bytes on it keeps the outputs of the last group of lanes, side by side: their nonzeros one after the
+other, each a vector of lanes. Outputs must not overlap inputs, but for one case: with one lane the samples run one
+after the other, each read before it is written, so that an output's row may be the row of an input for the next sample
+(`CompiledFunction.iterate`).
 
 Inside, `lanes` samples at a time go through a frame (see `residence`): gathered from rows to slots, run
 through the pieces, scattered from slots to rows. Where the last group is short, its idle lanes repeat the
@@ -58,7 +60,7 @@ def driver_module(frame: StackFrame, input_sizes: list[int], output_sizes: list[
             *(f"declare void @piece_{i}(ptr)" for i in range(pieces)),
             _fill_constants(frame, lanes),
             _move_all("gather", input_sizes, frame.first_input, lanes),
-            _move_all("scatter", output_sizes, frame.first_output, lanes),
+            _move_all("scatter", output_sizes, 0, lanes),
             _mover("gather", lanes),
             _mover("scatter", lanes),
             "attributes #0 = { nounwind }",
@@ -93,7 +95,8 @@ def _fill_constants(frame: StackFrame, lanes: int) -> str:
     table = ", ".join(f"double 0x{bits:016X}" for bits in frame.constants)
     body = f"""
   %from = getelementptr double, ptr @constants, i64 %i
-  %to = getelementptr {V}, ptr %frame, i64 %i
+  %place = add i64 %i, {frame.first_constant}
+  %to = getelementptr {V}, ptr %frame, i64 %place
   %number = load double, ptr %from
   %first = insertelement {V} poison, double %number, i32 0
   %all = shufflevector {V} %first, {V} poison, <{lanes} x i32> zeroinitializer

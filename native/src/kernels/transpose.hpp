@@ -12,6 +12,16 @@ inline void turn_block(quad& a, quad& b, quad& c, quad& d) {
     c = __builtin_shufflevector(ab, cd, 2, 3, 6, 7), d = __builtin_shufflevector(ba, dc, 2, 3, 6, 7);
 }
 
+// Of four vectors the entries of each lane.
+inline void turn_lanes(vec a, vec b, vec c, vec d, quad (&lanes)[W]) {
+    if constexpr (W == 4) {
+        lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
+        turn_block(lanes[0], lanes[1], lanes[2], lanes[3]);
+    } else {
+        for (int l = 0; l < W; ++l) lanes[l] = quad{a[l], b[l], c[l], d[l]};
+    }
+}
+
 // B = A' for A (rows, columns), both padded to multiples of 4.
 inline void transpose(int rows, int columns, const double* A, int lda, double* B, int ldb) {
     for (int j = 0; j < columns; j += 4)

@@ -13,12 +13,12 @@ namespace trisweep {
 
 class BlockSums {
 public:
-    // `columns`: variables of a stage.
-    BlockSums(const Block& block, int columns)
-        : entries(int(block.jacobian_rows.size())),
-          curvatures(int(block.hessian_rows.size())),
-          columns(columns),
+    // `columns`: variables of a stage. `lanes`: stages whose derivatives come side by side, a multiple of W.
+    BlockSums(const Block& block, int columns, int lanes)
+        : columns(columns),
           rows(block.rows()),
+          lanes(lanes),
+          entries(int(block.jacobian_rows.size())),
           limited(block.objective + block.dynamics + block.equalities),
           objective(block.objective),
           jacobian_rows(block.jacobian_rows),
@@ -28,8 +28,7 @@ public:
         for (int t = 0; t < entries; ++t)
             if (jacobian_rows[t] < objective) cost_entries.push_back(t);
         arena.build([&](Arena& a) {
-            jacobian = a.matrix(std::size_t(W) * entries, (block.count + W - 1) / W);
-            hessian = a.matrix(W, curvatures);
+            jacobian = a.matrix(std::size_t(lanes) * entries, (block.count + lanes - 1) / lanes);
             for (double** along_columns :
                  {&z, &size, &slope, &slope_size, &bent, &curvature, &natural, &reach, &largest})
                 *along_columns = a.matrix(W, columns);
@@ -51,10 +50,13 @@ public:
             for (int l = 0; l < lanes; ++l) to[t * W + l] = from[l * stride + t];
     }
 
-    // The Jacobian's nonzeros of the W stages from k on, side by side; kept for all stages.
-    double* jacobian_at(int k) { return jacobian + std::ptrdiff_t(k) * entries; }
+    // The Jacobian's nonzeros of stages from the k-th on, which begins a group of lanes: kept for all stages.
+    void keep_jacobian(int k, const double* side_by_side) {
+        std::copy_n(side_by_side, std::size_t(lanes) * entries, jacobian + std::ptrdiff_t(k) * entries);
+    }
 
-    // Along columns: slopes of the weighted sum and the sizes of what is added up there; along rows: of the linear terms.
+    // Of the W stages from the k-th on. Along columns: slopes of the weighted sum and the sizes of what is added up there; along
+    // rows: of the linear terms.
     void measure_slopes(int k) {
         for (double* cleared : {slope, slope_size}) std::fill_n(cleared, columns * W, 0.0);
         for (double* cleared : {sum, terms}) std::fill_n(cleared, rows * W, 0.0);
@@ -66,7 +68,7 @@ public:
             vec slopes = load(slope + run.column * W), sizes = load(slope_size + run.column * W);
             for (int t = run.begin; t < run.end; ++t) {
                 const int row = of_row[t] * W;
-                const vec entry = load(J + t * W), across = entry * load(weights + row);
+                const vec entry = load(J + t * lanes), across = entry * load(weights + row);
                 store(sums + row, load(sums + row) + entry * value);
                 store(row_terms + row, load(row_terms + row) + magnitude(entry) * large);
                 slopes += across;
@@ -80,15 +82,15 @@ public:
     // The sum of |f'|, and after `measure_slopes` of |f' z|.
     double cost_slopes(int k) {
         vec found{};
-        for (int t : cost_entries) found += magnitude(load(jacobian_at(k) + t * W));
+        for (int t : cost_entries) found += magnitude(load(jacobian_at(k) + t * lanes));
         return trisweep::sum(found);
     }
     double cost_terms() const { return objective ? trisweep::sum(load(terms)) : 0.0; }
 
-    // Along columns: |H| |z| and |H_ii|, by the lower triangle of H.
-    void measure_curvature() {
+    // Along columns: |H| |z| and |H_ii|, by the lower triangle of H, whose nonzeros of W stages begin here.
+    void measure_curvature(const double* H) {
         for (double* cleared : {bent, curvature}) std::fill_n(cleared, columns * W, 0.0);
-        const double *H = hessian, *sizes = size;
+        const double* sizes = size;
         double *beside = bent, *diagonal = curvature;
         const int* of_row = hessian_rows.data();
         for (const ColumnRun& run : hessian_runs) {
@@ -97,7 +99,7 @@ public:
             vec below{};
             for (int t = run.begin; t < run.end; ++t) {
                 const int i = of_row[t] * W;
-                const vec entry = magnitude(load(H + t * W));
+                const vec entry = magnitude(load(H + t * lanes));
                 if (i == j)
                     store(diagonal + j, load(diagonal + j) + entry);
                 else
@@ -117,7 +119,7 @@ public:
         for (const ColumnRun& run : jacobian_runs) {
             vec most = load(natural + run.column * W);
             for (int t = run.begin; t < run.end; ++t)
-                most = larger(magnitude(load(J + t * W)) * load(shares + of_row[t] * W), most);
+                most = larger(magnitude(load(J + t * lanes)) * load(shares + of_row[t] * W), most);
             store(natural + run.column * W, most);
         }
         for (int j = 0; j < columns * W; j += W) store(natural + j, 1.0 / load(natural + j));
@@ -136,19 +138,23 @@ public:
                       own = load(largest + run.column * W);
             for (int t = run.begin; t < run.end; ++t) {
                 const int row = of_row[t] * W;
-                const vec entry = magnitude(load(J + t * W));
+                const vec entry = magnitude(load(J + t * lanes));
                 store(reaches + row, load(reaches + row) + entry * (row < first ? near : far));
                 if (row >= first) store(spans + row, load(spans + row) + entry * own);
             }
         }
     }
 
-    const int entries, curvatures, columns, rows;  // nonzeros of a stage's Jacobian and Hessian, and their size
-    double* hessian;
+    const int columns, rows, lanes;
     double *z, *size, *slope, *slope_size, *bent, *curvature, *natural, *reach, *largest;  // along columns
     double *weight, *sum, *terms, *share, *row_reach, *row_span;                           // along rows
 
 private:
+    const double* jacobian_at(int k) const {
+        return jacobian + std::ptrdiff_t(k / lanes * lanes) * entries + k % lanes;
+    }
+
+    const int entries;             // nonzeros of a stage's Jacobian
     const int limited, objective;  // the first row with limits; rows of the objective
     const std::vector<int>&jacobian_rows, &hessian_rows;
     const std::vector<ColumnRun> jacobian_runs, hessian_runs;

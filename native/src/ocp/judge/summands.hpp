@@ -44,19 +44,14 @@ public:
         least_reach.resize(std::size_t(variables));
         turned.resize(largest.size());
         for (int turn : structure.turns) turned[std::size_t(turn)] = true;
-        std::size_t rows = 0, jacobian = 0, hessian = 0;
+        std::size_t rows = 0;
         for (const Block& b : structure.blocks) {
-            const std::size_t count = b.count;
-            rows = std::max(rows, count * b.rows());
-            jacobian = std::max(jacobian, count * b.jacobian_rows.size());
-            hessian = std::max(hessian, count * b.hessian_rows.size());
-            calls.emplace_back(b);
-            sums.emplace_back(b, s.nu[b.first] + s.nx[b.first]);
+            rows = std::max(rows, std::size_t(b.count) * b.rows());
+            calls.emplace_back(b, true);
+            sums.emplace_back(b, s.nu[b.first] + s.nx[b.first], calls.back().lanes);
         }
         block_rows.resize(rows);
         weights.resize(rows);
-        block_jacobian.resize(jacobian);
-        block_hessian.resize(hessian);
     }
 
     // Of the point last looked at: the rows' values, and the slopes of f + y g.
@@ -163,18 +158,23 @@ private:
         const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
         BlockCalls& functions = calls[place_of(block)];
         functions.values(inputs, strides, block_rows.data(), block.count);
-        functions.derivatives(inputs, strides, block_jacobian.data(), block_hessian.data(), block.count);
         double objective = 0.0;
         for (int k = 0; block.objective && k < block.count; ++k) {
             objective += block_rows[k * rows];
             cost_size += std::fabs(block_rows[k * rows]);
         }
-        for (int k = 0; k < block.count; k += W) add_side_by_side(block, k, here + k * n);
+        for (int k = 0; k < block.count; k += functions.lanes) {
+            const int count = std::min(functions.lanes, block.count - k);
+            const SideBySide found = functions.side_by_side(inputs, strides, count);
+            sums[place_of(block)].keep_jacobian(k, found.jacobian);
+            for (int l = 0; l < count; l += W) add_side_by_side(block, k + l, here + (k + l) * n, found.hessian + l);
+            for (int a = 0; a < 6; ++a) inputs[a] += count * strides[a];
+        }
         return objective;
     }
 
-    // The same of W stages from the k-th on, whose variables begin at z.
-    void add_side_by_side(const Block& block, int k, const double* z) {
+    // The same of W stages from the k-th on, whose variables begin at z, and the Hessian's nonzeros at H.
+    void add_side_by_side(const Block& block, int k, const double* z, const double* H) {
         BlockSums& of = sums[place_of(block)];
         const int lanes = std::min(W, block.count - k), n = of.columns;
         const std::size_t at = at_z[block.first + k];
@@ -184,10 +184,8 @@ private:
         put(z, n, of.z);
         put(size.data() + at, n, of.size);
         put(weights.data() + std::ptrdiff_t(k) * of.rows, of.rows, of.weight);
-        put(block_jacobian.data() + std::ptrdiff_t(k) * of.entries, of.entries, of.jacobian_at(k));
-        put(block_hessian.data() + std::ptrdiff_t(k) * of.curvatures, of.curvatures, of.hessian);
         of.measure_slopes(k);
-        of.measure_curvature();
+        of.measure_curvature(H);
         cost_terms += of.cost_terms();
         costless &= of.cost_slopes(k) == 0.0;
         for (int l = 0; l < lanes; ++l) {
@@ -247,7 +245,7 @@ private:
 
     std::vector<double> size, matters;  // along z: of values as terms, N
     std::vector<double> least_reach;    // of a variable: what Z is at least
-    std::vector<double> block_rows, weights, block_jacobian, block_hessian;
+    std::vector<double> block_rows, weights;
     std::vector<BlockCalls> calls;  // of each block
     std::deque<BlockSums> sums;     // of each block
     std::vector<char> turned;       // variables that are turns

@@ -31,15 +31,27 @@ struct Block {
     int rows() const { return objective + dynamics + equalities + inequalities; }
 };
 
+// The nonzeros of derivatives on some stages, a stage in each lane: nonzero t of the l-th at lanes t + l. Lanes without a stage
+// repeat the last one's.
+struct SideBySide {
+    int lanes;  // a multiple of W
+    const double *jacobian, *hessian;
+};
+
 // A block's functions with the memory that one caller at a time needs.
 class BlockCalls {
 public:
-    explicit BlockCalls(const Block& block) : block(&block) {
+    // `beside`: `side_by_side` will be asked for.
+    BlockCalls(const Block& block, bool beside)
+        : lanes(!block.graph && block.lanes % W == 0 ? block.lanes : W), block(&block) {
         if (block.graph)
             memory = std::make_unique<GraphMemory>(*block.graph);
         else
             work.resize(std::size_t(std::max(block.values_work, block.derivatives_work)));
+        if (beside && !keeps_lanes()) packed.resize(nonzeros() * lanes), turned.resize(nonzeros() * lanes + ALIGNMENT);
     }
+
+    const int lanes;  // stages of which `side_by_side` gives the derivatives at most
 
     // Inputs as `Block` says, the weights last, of `count` stages.
     void values(const double* const* inputs, const std::int64_t* strides, double* rows, int count) {
@@ -48,6 +60,45 @@ public:
             block->graph->evaluate(inputs, strides, rows, stride, count, *memory);
         else
             block->values(inputs, strides, &rows, &stride, count, work.data());
+    }
+
+    // The derivatives of `count` stages, which stay until the next call.
+    SideBySide side_by_side(const double* const* inputs, const std::int64_t* strides, int count) {
+        const std::size_t jacobian = block->jacobian_rows.size();
+        if (keeps_lanes()) {
+            double* const not_written[] = {nullptr, nullptr};
+            const std::int64_t nowhere[] = {0, 0};
+            block->derivatives(inputs, strides, not_written, nowhere, count, work.data());
+            const double* first = aligned(work.data());
+            return {lanes, first, first + jacobian * lanes};
+        }
+        double *J = packed.data(), *H = J + jacobian * lanes, *first = aligned(turned.data());
+        derivatives(inputs, strides, J, H, count);
+        for (int l = 0; l < lanes; ++l) {
+            const std::size_t stage = std::min(l, count - 1), hessian = nonzeros() - jacobian;
+            for (std::size_t t = 0; t < jacobian; ++t) first[t * lanes + l] = J[stage * jacobian + t];
+            for (std::size_t t = 0; t < hessian; ++t) first[(jacobian + t) * lanes + l] = H[stage * hessian + t];
+        }
+        return {lanes, first, first + jacobian * lanes};
+    }
+
+    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`. `share`: of the curvature that nodes
+    // have by the objective.
+    template <class To>
+    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, double share, To& to) {
+        block->graph->differentiate(inputs, strides, count, *memory, to, {block->objective, share});
+    }
+    double* spare_row() { return memory->rows; }
+    double* spare_hessian() { return memory->H; }
+
+private:
+    // Whether the code leaves them in its memory as they are wanted (`native/compiler/llvm_ir/driver.py`).
+    bool keeps_lanes() const { return !memory && lanes == block->lanes; }
+
+    std::size_t nonzeros() const { return block->jacobian_rows.size() + block->hessian_rows.size(); }
+
+    static double* aligned(double* p) {
+        return reinterpret_cast<double*>((reinterpret_cast<std::uintptr_t>(p) + ALIGNMENT - 1) & -ALIGNMENT);
     }
 
     // The nonzeros of the derivatives, stage after stage.
@@ -63,19 +114,10 @@ public:
         block->derivatives(inputs, strides, results, to, count, work.data());
     }
 
-    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`. `share`: of the curvature that nodes
-    // have by the objective.
-    template <class To>
-    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, double share, To& to) {
-        block->graph->differentiate(inputs, strides, count, *memory, to, {block->objective, share});
-    }
-    double* spare_row() { return memory->rows; }
-    double* spare_hessian() { return memory->H; }
-
-private:
     const Block* block;
     std::unique_ptr<GraphMemory> memory;
     std::vector<double> work;
+    std::vector<double> packed, turned;  // where the code does not leave lanes side by side
 };
 
 }  // namespace trisweep

@@ -29,6 +29,14 @@ public:
     bool exists() const { return whole.light > 0; }
     int values() const { return whole.values; }
 
+    // Where none of them follows another: the compiled numbers that are their values, one after the other, and their pattern.
+    std::vector<int> compiled() const {
+        std::vector<int> found;
+        for (const Sum& s : sum) found.push_back(s.from);
+        return found;
+    }
+    const LightRows* pattern() const { return &whole; }
+
     // Values of the entries from the compiled slopes of a stage, and the pattern that they have there. Null where there is none.
     const LightRows* fill(const double* slopes, double* to) const {
         for (std::size_t t = 0; t < ratios.size(); ++t) {

@@ -1,101 +1,154 @@
-// Where the nonzeros of a block's derivatives go in the matrices of its stages, whose places along z are all the same.
+// Where the nonzeros of a block's derivatives go in the matrices of its stages, whose places along z are all the same. They come
+// with a stage in each lane, and go to each stage four at a time.
 #pragma once
 
+#include <array>
+#include <map>
+#include <vector>
+
 #include "block.hpp"
+#include "kernels/transpose.hpp"
 #include "riccati/riccati.hpp"
 
 namespace trisweep {
 
 class NonzeroPlaces {
 public:
-    NonzeroPlaces(const Block& block, const Riccati::Stage& s) {
+    static constexpr int MOST_LANES = 8;
+
+    // Of the stage in each lane, where something of it begins; where there are fewer, of the last one again.
+    template <class T>
+    using OfLanes = std::array<T*, MOST_LANES>;
+
+    // What lanes of nonzeros `count` stages are in, and whether a number of them was not finite.
+    struct Lanes {
+        const SideBySide& from;
+        int count;
+        vec seen[MOST_LANES / W] = {};
+
+        // The first stage with such a number; -1: none.
+        int first_fault() const {
+            for (int l = 0; l < count; ++l)
+                if (seen[l / W][l % W] != 0.0) return l;
+            return -1;
+        }
+    };
+
+    // `light`: nonzeros that are the values of the edge's light rows.
+    NonzeroPlaces(const Block& block, const Riccati::Stage& s, const std::vector<int>& light) {
         const auto along_z = [&](int column) { return column < s.nu ? column : s.up + column - s.nu; };
+        Found of_objective, of_dynamics, of_equalities, of_inequalities, of_hessian, of_light;
         for (std::size_t t = 0; t < block.jacobian_rows.size(); ++t) {
             int row = block.jacobian_rows[t];
             const int column = along_z(block.jacobian_columns[t]);
             if (row < block.objective)
-                objective.add(int(t), column, row);
+                of_objective[{row, column}] = int(t);
             else if ((row -= block.objective) < block.dynamics)
-                append(dynamics, int(t), column + row * s.n, s.n);
+                of_dynamics[{row, column}] = int(t);
             else if ((row -= block.dynamics) < block.equalities)
-                equalities.add(int(t), column + (block.at_equality + row) * s.n, row);
+                of_equalities[{row, column}] = int(t);
             else
-                inequalities.add(int(t), column + (block.at_inequality + row - block.equalities) * s.n,
-                                 row - block.equalities);
+                of_inequalities[{row - block.equalities, column}] = int(t);
         }
         for (std::size_t t = 0; t < block.hessian_rows.size(); ++t) {
             const int a = along_z(block.hessian_rows[t]), b = along_z(block.hessian_columns[t]);
-            hessian.push_back(std::max(a, b) + std::min(a, b) * s.n);
-            append(hessian_runs, int(t), hessian.back(), 1);
+            of_hessian[{std::min(a, b), std::max(a, b)}] = int(t);
         }
-        n = s.n;
+        for (std::size_t t = 0; t < light.size(); ++t) of_light[{0, int(t)}] = light[t];
+        objective = quads(of_objective, 0, 0);
+        dynamics = quads(of_dynamics, s.n, 0);
+        light_values = quads(of_light, 0, 0);
+        equalities = quads(of_equalities, s.n, block.at_equality);
+        inequalities = quads(of_inequalities, s.n, block.at_inequality);
+        hessian = quads(of_hessian, s.n, 0);
     }
 
-    // The nonzeros of one stage, each part to where it belongs: the gradient along z, E of the child, G and C with a scale for
-    // each row of the block, H.
-    void add_gradient(const double* jacobian, double scale, double* gradient) const {
-        for (std::size_t t = 0; t < objective.to.size(); ++t)
-            gradient[objective.to[t]] += scale * jacobian[objective.from[t]];
+    // Each part of the derivatives to where it belongs: the gradient along z, E of the child and the values of its light rows, G
+    // and C with a scale for each row of the block, H.
+    void add_gradient(Lanes& lanes, double scale, const OfLanes<double>& gradient) const {
+        move(objective, lanes.from.jacobian, lanes, [&](const Quad& q, int l, quad values) {
+            if (l < lanes.count) at(gradient[l], q) += scale * values;
+        });
     }
-    void put_dynamics(const double* jacobian, double* E) const {
-        for (const Run& run : dynamics) {
-            const double* from = jacobian + run.from;
-            double* to = E + run.to;
-            for (int i = 0; i < run.size; ++i) to[std::ptrdiff_t(i) * n] = from[i];
-        }
+    void put_dynamics(Lanes& lanes, const OfLanes<double>& E) const { put(dynamics, lanes.from.jacobian, lanes, E); }
+    void put_light_values(Lanes& lanes, const OfLanes<double>& values) const {
+        put(light_values, lanes.from.jacobian, lanes, values);
     }
-    void put_equalities(const double* jacobian, const double* scale, double* G) const {
-        put_scaled(equalities, jacobian, scale, G);
+    void put_equalities(Lanes& lanes, const OfLanes<const double>& scale, const OfLanes<double>& G) const {
+        put_scaled(equalities, lanes, scale, G);
     }
-    void put_inequalities(const double* jacobian, const double* scale, double* C) const {
-        put_scaled(inequalities, jacobian, scale, C);
+    void put_inequalities(Lanes& lanes, const OfLanes<const double>& scale, const OfLanes<double>& C) const {
+        put_scaled(inequalities, lanes, scale, C);
     }
-    void add_hessian(const double* nonzeros, double* H) const {
-        for (std::size_t t = 0; t < hessian.size(); ++t) H[hessian[t]] += nonzeros[t];
-    }
-    // The same where H has, elsewhere, the zeros that it began with: nobody else writes to it but zeros.
-    void put_hessian(const double* nonzeros, double* H) const {
-        for (const Run& run : hessian_runs) {
-            const double* from = nonzeros + run.from;
-            double* to = H + run.to;
-            int i = 0;
-            for (; i + 4 <= run.size; i += 4) loose_quad_at(to + i) = loose_quad_at(from + i);
-            for (; i < run.size; ++i) to[i] = from[i];
-        }
+    // H has, elsewhere, the zeros that it began with: nobody else writes to it but zeros.
+    void put_hessian(Lanes& lanes, const OfLanes<double>& H) const { put(hessian, lanes.from.hessian, lanes, H); }
+    void add_hessian(Lanes& lanes, const OfLanes<double>& H) const {
+        move(hessian, lanes.from.hessian, lanes, [&](const Quad& q, int l, quad values) {
+            if (l < lanes.count) at(H[l], q) += values;
+        });
     }
 
 private:
-    struct Places {
-        std::vector<int> from, to, row;  // nonzero of the Jacobian, offset in the matrix, row of the block of that kind
+    static constexpr int ZERO = -1;
+    alignas(ALIGNMENT) static constexpr double ZEROS[MOST_LANES] = {};
 
-        void add(int nonzero, int offset, int of_row) {
-            from.push_back(nonzero), to.push_back(offset), row.push_back(of_row);
+    // Four entries that follow each other in a matrix: from where on, which nonzeros they are or ZERO, and their row among the
+    // block's of that kind.
+    struct Quad {
+        int to, from[4], row;
+    };
+
+    using Found = std::map<std::pair<int, int>, int>;  // of rows and columns of a matrix: nonzeros
+
+    // `distance`: of the rows in memory, the first of which is the matrix' row `first`.
+    static std::vector<Quad> quads(const Found& found, int distance, int first) {
+        std::vector<Quad> made;
+        for (const auto& [place, nonzero] : found) {
+            const auto [row, column] = place;
+            const int to = column / 4 * 4 + (first + row) * distance;
+            if (made.empty() || made.back().to != to) made.push_back({to, {ZERO, ZERO, ZERO, ZERO}, row});
+            made.back().from[column % 4] = nonzero;
         }
-    };
+        return made;
+    }
 
-    struct Run {
-        int from, to, size;  // nonzeros that follow each other, and so do their places, at a distance
-    };
+    static quad& at(double* matrix, const Quad& q) { return *reinterpret_cast<quad*>(matrix + q.to); }
 
-    static void append(std::vector<Run>& runs, int nonzero, int to, int distance) {
-        if (!runs.empty()) {
-            Run& last = runs.back();
-            if (nonzero == last.from + last.size && to == last.to + last.size * distance) {
-                ++last.size;
-                return;
+    // use(q, lane, its four values) for all lanes of whole vectors that have stages.
+    template <class Use>
+    static void move(const std::vector<Quad>& quads, const double* nonzeros, Lanes& lanes, const Use& use) {
+        with_count<MOST_LANES / W>((lanes.count + W - 1) / W, [&]<int VECTORS>() {
+            vec seen[VECTORS] = {};
+            for (const Quad& q : quads) {
+                const double* from[4];
+                for (int i = 0; i < 4; ++i)
+                    from[i] = q.from[i] == ZERO ? ZEROS : nonzeros + std::ptrdiff_t(q.from[i]) * lanes.from.lanes;
+#pragma GCC unroll 4
+                for (int k = 0; k < VECTORS; ++k) {
+                    const int l = k * W;
+                    const vec a = load(from[0] + l), b = load(from[1] + l), c = load(from[2] + l),
+                              d = load(from[3] + l);
+                    seen[k] += a * 0.0, seen[k] += b * 0.0, seen[k] += c * 0.0, seen[k] += d * 0.0;
+                    quad turned[W];
+                    turn_lanes(a, b, c, d, turned);
+                    for (int i = 0; i < W; ++i) use(q, l + i, turned[i]);
+                }
             }
-        }
-        runs.push_back({nonzero, to, 1});
+            for (int k = 0; k < VECTORS; ++k) lanes.seen[k] += seen[k];
+        });
     }
 
-    static void put_scaled(const Places& p, const double* jacobian, const double* scale, double* matrix) {
-        for (std::size_t t = 0; t < p.to.size(); ++t) matrix[p.to[t]] = scale[p.row[t]] * jacobian[p.from[t]];
+    static void put(const std::vector<Quad>& quads, const double* nonzeros, Lanes& lanes, const OfLanes<double>& to) {
+        move(quads, nonzeros, lanes, [&](const Quad& q, int l, quad values) { at(to[l], q) = values; });
     }
 
-    int n = 0;
-    Places objective, equalities, inequalities;
-    std::vector<Run> dynamics, hessian_runs;
-    std::vector<int> hessian;
+    static void put_scaled(const std::vector<Quad>& quads, Lanes& lanes, const OfLanes<const double>& scale,
+                           const OfLanes<double>& to) {
+        move(quads, lanes.from.jacobian, lanes,
+             [&](const Quad& q, int l, quad values) { at(to[l], q) = scale[l][q.row] * values; });
+    }
+
+    std::vector<Quad> objective, dynamics, light_values, equalities, inequalities, hessian;
 };
 
 }  // namespace trisweep

@@ -23,7 +23,11 @@ public:
           stage_parameter_count(stage_parameters) {
         for (const Block& block : this->blocks) light_rows.emplace_back(block, riccati.stages[block.first]);
         arena.build([this](Arena& a) { lay_out(a); });
-        for (const Block& block : this->blocks) places.emplace_back(block, riccati.stages[block.first]);
+        for (std::size_t i = 0; i < this->blocks.size(); ++i) {
+            const Block& block = this->blocks[i];
+            places.emplace_back(block, riccati.stages[block.first],
+                                block.graph ? std::vector<int>() : light_rows[i].compiled());
+        }
         opened_by.assign(riccati.stages.size(), -1);
         shared.assign(riccati.stages.size(), false);
         for (std::size_t i = this->blocks.size(); i-- > 0;)
@@ -38,7 +42,7 @@ public:
         riccati.shared.threads = &threads;
         while (int(calls.size()) < count) {
             calls.emplace_back();
-            for (const Block& block : blocks) calls.back().emplace_back(block);
+            for (const Block& block : blocks) calls.back().emplace_back(block, !block.graph);
         }
     }
 
@@ -106,7 +110,7 @@ private:
         parameters = a.vector(parameter_count);
         stage_parameters = a.vector(stage_parameter_count);
         const auto count = blocks.size();
-        value_rows.resize(count), weight_rows.resize(count), jacobian_rows.resize(count), hessian_rows.resize(count);
+        value_rows.resize(count), weight_rows.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             const Block& block = blocks[i];
             value_rows[i] = a.matrix(block.rows(), block.count);
@@ -114,9 +118,6 @@ private:
             for (int k = 0; light_rows[i].exists() && k < block.count; ++k)
                 riccati.stages[block.child + k].light = {nullptr, a.vector(light_rows[i].values()),
                                                          a.vector(block.dynamics)};
-            const int packed = block.graph ? 0 : block.count;
-            jacobian_rows[i] = a.matrix(block.jacobian_rows.size(), packed);
-            hessian_rows[i] = a.matrix(block.hessian_rows.size(), packed);
         }
     }
 
@@ -176,21 +177,12 @@ private:
     // Derivatives of stages first to last of block i, a compiled one: as many at a time as the code computes side by side, so that
     // they are in the cache when they go to their places. The first stage with a fault, or -1.
     int call_compiled(int i, Inputs in, int first, int last, int thread) {
-        const Block& block = blocks[i];
-        const auto jacobian = std::ptrdiff_t(block.jacobian_rows.size()),
-                   hessian = std::ptrdiff_t(block.hessian_rows.size());
-        double *J = jacobian_rows[i] + first * jacobian, *H = hessian_rows[i] + first * hessian;
+        BlockCalls& functions = calls[thread][i];
         int faulty = -1;
-        for (int k = first; k < last; k += block.lanes) {
-            const int count = std::min(block.lanes, last - k);
-            calls[thread][i].derivatives(in.at, in.strides, J, H, count);
-            for (int t = 0; t < count; ++t) scatter(i, block.first + k + t, J + t * jacobian, H + t * hessian);
-            const auto finite = [&](int begin, int end) {
-                return all_finite((end - begin) * jacobian, J + begin * jacobian) &&
-                       all_finite((end - begin) * hessian, H + begin * hessian);
-            };
-            if (faulty < 0 && !finite(0, count))
-                for (faulty = k; finite(faulty - k, faulty - k + 1);) ++faulty;
+        for (int k = first; k < last; k += functions.lanes) {
+            const int count = std::min(functions.lanes, last - k);
+            const int bad = place(i, k, count, functions.side_by_side(in.at, in.strides, count));
+            if (faulty < 0 && bad >= 0) faulty = k + bad;
             for (int a = 0; a < 6; ++a) in.at[a] += count * in.strides[a];
         }
         return faulty;
@@ -278,21 +270,49 @@ private:
         }
     }
 
-    void scatter(int i, int stage, const double* jacobian, const double* hessian) {
-        const NonzeroPlaces& p = places[i];
+    // Derivatives of `count` stages of block i from its k-th on, each part to where it belongs. The first of them with a number
+    // that is not finite, or -1.
+    int place(int i, int k, int count, const SideBySide& found) {
         const Block& block = blocks[i];
-        Riccati::Stage& s = riccati.stages[stage];
-        p.add_gradient(jacobian, objective_scale, gradient + s.at_z);
-        if (block.dynamics) {
-            Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
-            p.put_dynamics(jacobian, child.E);
-            if (light_rows[i].exists()) child.light.pattern = light_rows[i].fill(jacobian, child.light.values);
+        const NonzeroPlaces& to = places[i];
+        NonzeroPlaces::Lanes lanes{found, count};
+        const auto each = [&](const auto& of_stage) {
+            NonzeroPlaces::OfLanes<std::remove_pointer_t<decltype(of_stage(0))>> all;
+            for (int l = 0; l < NonzeroPlaces::MOST_LANES; ++l)
+                all[l] = of_stage(block.first + k + std::min(l, count - 1));
+            return all;
+        };
+        const auto child = [&](int stage) -> Riccati::Stage& {
+            return riccati.stages[block.child + stage - block.first];
+        };
+        to.add_gradient(lanes, objective_scale, each([&](int stage) { return gradient + riccati.stages[stage].at_z; }));
+        if (block.dynamics) to.put_dynamics(lanes, each([&](int stage) { return child(stage).E; }));
+        if (light_rows[i].exists()) {
+            to.put_light_values(lanes, each([&](int stage) { return child(stage).light.values; }));
+            for (int l = 0; l < count; ++l) child(block.first + k + l).light.pattern = light_rows[i].pattern();
         }
-        p.put_equalities(jacobian, equality_scale + at_equality(block, stage), s.G);
-        p.put_inequalities(jacobian, inequality_scale + at_inequality(block, stage), C(stage));
-        if (!shared[stage]) return p.put_hessian(hessian, s.H);
-        if (opened_by[stage] == i) fill_zero(s.n * s.n, s.H);
-        p.add_hessian(hessian, s.H);
+        if (block.equalities)
+            to.put_equalities(
+                lanes, each([&](int stage) -> const double* { return equality_scale + at_equality(block, stage); }),
+                each([&](int stage) { return riccati.stages[stage].G; }));
+        if (block.inequalities)
+            to.put_inequalities(
+                lanes, each([&](int stage) -> const double* { return inequality_scale + at_inequality(block, stage); }),
+                each([&](int stage) { return C(stage); }));
+        place_hessian(i, block.first + k, lanes, each([&](int stage) { return riccati.stages[stage].H; }));
+        return lanes.first_fault();
+    }
+
+    // Of the stages from `stage` on. Where one of them belongs to several blocks, all are added to what the first has cleared.
+    void place_hessian(int i, int stage, NonzeroPlaces::Lanes& lanes, const NonzeroPlaces::OfLanes<double>& H) const {
+        const auto begin = shared.begin() + stage;
+        if (std::none_of(begin, begin + lanes.count, [](char others) { return others; }))
+            return places[i].put_hessian(lanes, H);
+        for (int l = 0; l < lanes.count; ++l) {
+            const int n = riccati.stages[stage + l].n;
+            if (opened_by[stage + l] == i) fill_zero(n * n, H[l]);
+        }
+        places[i].add_hessian(lanes, H);
     }
 
     Arena arena;
@@ -300,7 +320,7 @@ private:
     std::vector<LightRowsOfBlock> light_rows;  // of each block
     std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
     std::vector<char> shared;    // whether there are others
-    std::vector<double*> value_rows, weight_rows, jacobian_rows, hessian_rows;
+    std::vector<double*> value_rows, weight_rows;
     Threads threads;
     std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block
     static constexpr int PIECES_EACH = 4;        // that a thread would do of a block, if all were as fast

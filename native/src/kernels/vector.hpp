@@ -60,6 +60,10 @@ inline double largest(vec v) {
     return found;
 }
 inline vec magnitude(vec a) { return larger(a, -a); }
+inline vec square_root(vec a) {
+    for (int k = 0; k < W; ++k) a[k] = __builtin_sqrt(a[k]);
+    return a;
+}
 
 // Over a vector of a padded size, with term(i) the W terms from i on: their sum, and the largest of them or 0.
 template <class Term>

@@ -4,6 +4,9 @@
 //
 //     predictor   towards gap * dual = 0
 //     corrector   towards gap * dual = sigma mu - dgap * ddual of the predictor,      sigma = (mu after the predictor / mu)^3
+//     laggards    where gap and multiplier both become small, each goes halfway at a time, and a product that is above the others
+//                 stays so: a pair that loses the shares a and 1 - a by the predictor is to go s times as far, with
+//                 (1 - a s) (1 - (1 - a) s) gap * dual = sigma mu, of which the corrector's target is the first term of a series
 //     centring    where that leads nowhere, or would let mu grow though the residuals do not ask for it (Mehrotra's rule may
 //                 cycle: Cartis 2009, "Some disadvantages of a Mehrotra-type primal-dual corrector interior point algorithm")
 //     again       where that step is short: products that a longer step would leave far from sigma mu are drawn back
@@ -75,6 +78,7 @@ private:
                             PROGRESS = 0.9;         // steps, and shares of mu after them, that ask for centring
     static constexpr double CENTRAL = 0.3;          // to this share of mu
     static constexpr double LARGEST_PRODUCT = 1e3;  // of dgap * ddual, relative to mu
+    static constexpr double LAGGING = 3.0;          // a product, relative to mu
     // Of the corrections that follow: how many, from which length on none is worth it, how much longer a step they aim at, how
     // much longer it has to become, and the products, relative to sigma mu, that they leave alone.
     static constexpr int MOST_AGAIN = 2;
@@ -110,12 +114,17 @@ private:
     void correct(const double* residual, double* dv, double* dy) {
         const double share = mean_after(length(1.0)) / point.mu;
         centre = std::max(share * share * share * point.mu, settings.smallest_barrier());
-        const double most = LARGEST_PRODUCT * point.mu;
+        const double most = LARGEST_PRODUCT * point.mu, behind = LAGGING * point.mu;
         aim(residual, [&](int k, int i) {
             const Bounds& b = *bounds()[k];
-            const vec product = b.sign * load(dv + i) * load(b.step + i);
-            const vec bounded = product > most ? most - vec{} : product < -most ? -most - vec{} : product;
-            return load(b.there + i) * (centre - bounded);
+            const vec product = load(b.gap + i) * load(b.dual + i), none{};
+            const vec lost = -b.sign * load(dv + i) * load(b.inverse + i), both = lost * (1.0 - lost);
+            const vec bent = both * product, bounded = bent > most ? most - none : bent < -most ? -most - none : bent;
+            const vec there = load(b.there + i), usual = there * (centre - bounded);
+            if (!(largest(product) > behind)) return usual;
+            const vec root = square_root(1.0 - 4.0 * both * (1.0 - centre / product));
+            const vec drawn = product - 2.0 * (product - centre) / (1.0 + root);
+            return ((product > behind) & (both > 0.0)) ? drawn : usual;
         });
         turn(dv, dy);
     }

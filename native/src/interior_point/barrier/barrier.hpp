@@ -116,18 +116,20 @@ inline void set_correction(Program& program, const double* dv) {
 // share in (0, 1] of them that keeps the share 1 - tau of every multiplier.
 inline double find_dual_steps(Program& program, const double* dv, double mu, double tau) {
     const bool corrected = program.corrected;
-    vec fastest[2] = {};
+    vec lost[2] = {},
+        of[2] = {broadcast(1.0), broadcast(1.0)};  // the largest share so far, as a fraction: divisions take long
     for (int i = 0; i < program.size_v; i += W)
 #pragma GCC unroll 2
         for (int k = 0; k < 2; ++k) {
             Bounds& b = k ? program.upper : program.lower;
-            const vec dual = load(b.dual + i);
+            const vec dual = load(b.dual + i), whole = dual + (1.0 - load(b.there + i));
             const vec aimed_at = corrected ? mu - load(b.correction + i) : broadcast(mu);
             const vec step = load(b.inverse + i) * (aimed_at - dual * (b.sign * load(dv + i))) - dual;
             store(b.step + i, step);
-            fastest[k] = larger(fastest[k], -step / (dual + (1.0 - load(b.there + i))));
+            const auto more = -step * of[k] > lost[k] * whole;
+            lost[k] = more ? -step : lost[k], of[k] = more ? whole : of[k];
         }
-    return tau / std::max(tau, largest(larger(fastest[0], fastest[1])));
+    return tau / std::max(tau, largest(larger(lost[0] / of[0], lost[1] / of[1])));
 }
 
 // The largest step in (0, 1] that keeps the share 1 - tau of every gap.
@@ -145,7 +147,7 @@ inline void take_dual_steps(Program& program, double alpha, double mu) {
     for (Bounds* b : {&program.lower, &program.upper})
         for (int i = 0; i < b->size; i += W) {
             const vec primal = mu * load(b->inverse + i), next = load(b->dual + i) + alpha * load(b->step + i);
-            const vec raised = larger(next, primal / FACTOR), most = primal * FACTOR;
+            const vec raised = larger(next, primal * (1.0 / FACTOR)), most = primal * FACTOR;
             store(b->dual + i, raised < most ? raised : most);
         }
 }

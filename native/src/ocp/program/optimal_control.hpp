@@ -88,11 +88,10 @@ public:
     // Leaves gradient and J at z as `differentiate` would, and no Hessian.
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
         changed = false;
-        std::fill_n(multipliers, size_y, 0.0);
         Values values{0.0, right, right + at_eta(), right + at_nu()};
         if (!horizon.evaluate(z, values)) return false;
         unscaled_f = values.objective;
-        if (!horizon.differentiate(z, {multipliers, multipliers + at_eta(), multipliers + at_nu()})) return false;
+        if (!horizon.linearize(z)) return false;
         leave_out_fixed(horizon.gradient);
         changed = horizon.reduce_scales(largest, matters);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
@@ -165,8 +164,7 @@ public:
 
     void clear_hessian() override {
         excess.clear_hessian();
-        horizon.forget_hessian();
-        for (Riccati::Stage& s : riccati.stages) fill_zero(s.n * s.n, s.H);
+        horizon.clear_hessian();
     }
 
     void take_sigma(const double* sigma) override {

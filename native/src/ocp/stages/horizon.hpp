@@ -53,6 +53,7 @@ public:
     // Values and derivatives at z, by the functions or by the constants.
     bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
     bool differentiate(const double* z, const Multipliers& m, double share = 1.0) {
+        flat = false;
         if (!constant) return call_derivatives(z, m, share);
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
@@ -62,8 +63,23 @@ public:
         return true;
     }
 
+    // Gradient and J alone.
+    bool linearize(const double* z) {
+        const bool finite = differentiate(z, {no_rows, no_rows, no_rows, 0.0});
+        flat = !constant;  // as nothing has a weight
+        return finite;
+    }
+
     // Whoever has written to a stage's H says so.
-    void forget_hessian() { placed_scale = NAN; }
+    void forget_hessian() { placed_scale = NAN, flat = false; }
+
+    // H <- 0
+    void clear_hessian() {
+        for (Riccati::Stage& s : riccati.stages)
+            if (!flat) fill_zero(s.n * s.n, s.H);
+        forget_hessian();
+        flat = true;
+    }
 
     // Make the present place of every state on a manifold the origin of its coordinates.
     void recentre(double* z) { recentrings.apply(riccati, z, stage_parameters); }
@@ -140,6 +156,7 @@ private:
     std::unique_ptr<QuadraticStages> constants;
     double placed_scale = NAN;                      // of the objective, as it is in the sweep's H
     bool constant = false;                          // the constants stand for the functions in this solve
+    bool flat = false;                              // H is zero
     bool judged_convex = false, is_convex = false;  // of the constants
     double *origin, *no_rows;                       // zeros
     bool known = false;                             // the constants, for these parameters

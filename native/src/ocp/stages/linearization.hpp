@@ -127,20 +127,26 @@ public:
 
     // `sum` and the sizes of all terms of J z.
     double row_terms(const double* z, double sum) const {
+        vec found{};
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];
-            const auto terms = [&](const double* row) {
-                return sum_over(s.n, [&](int t) { return magnitude(load(row + t) * load(z + s.at_z + t)); });
+            const auto add = [&](const double* row, double scale) {
+                vec terms{};
+                for (int t = 0; t < s.n; t += W) terms += magnitude(load(row + t) * load(z + s.at_z + t));
+                found += scale * terms;
             };
-            for (int i = 0; i < s.ng; ++i) sum += terms(s.G + i * s.n);
-            for (int i = 0; i < inequality_count[k]; ++i) sum += terms(C(int(k)) + i * s.n);
+            for (int i = 0; i < s.ng; ++i) add(s.G + i * s.n, 1.0);
+            for (int i = 0; i < inequality_count[k]; ++i) add(C(int(k)) + i * s.n, 1.0);
             for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
                 const Riccati::Stage& child = riccati.stages[c];
                 const double *d = dynamics_scale + child.at_x, *x = z + child.at_z + child.up;
-                for (int i = 0; i < child.nx; ++i) sum += d[i] * (std::fabs(x[i]) + terms(child.E + i * s.n));
+                for (int i = 0; i < child.nx; ++i) {
+                    sum += d[i] * std::fabs(x[i]);
+                    add(child.E + i * s.n, d[i]);
+                }
             }
         }
-        return sum;
+        return sum + trisweep::sum(found);
     }
 
     Riccati& riccati;

@@ -14,9 +14,10 @@ struct Values {
     double *b, *g, *c;
 };
 
-// Multipliers of the scaled rows, in the layout of the values.
+// Multipliers of the scaled rows, in the layout of the values, and of the scaled objective.
 struct Multipliers {
     double *lambda, *eta, *nu;
+    double objective = 1.0;
 };
 
 }  // namespace trisweep

@@ -257,7 +257,7 @@ private:
     void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {
         to += std::ptrdiff_t(first) * block.rows();
         for (int stage = block.first + first; stage < block.first + last; ++stage) {
-            if (block.objective) *to++ = objective_scale;
+            if (block.objective) *to++ = m.objective * objective_scale;
             if (block.dynamics) {
                 const Riccati::Stage& child = riccati.stages[block.child + stage - block.first];
                 scaled(block.dynamics, m.lambda + child.at_x, dynamics_scale + child.at_x, to);

@@ -97,12 +97,15 @@ def test_without_limits_it_is_the_sweep(seed):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("size", [(14, 7, 50), (4, 1, 100), (24, 8, 20), (37, 12, 10), (8, 3, 100)])
-def test_chains_that_are_timed(size):
+# The most iterations are those that HPIPM takes in its quickest mode, on the whole horizon.
+@pytest.mark.parametrize(
+    ("size", "most"), [((14, 7, 50), 8), ((4, 1, 100), 7), ((24, 8, 50), 7), ((37, 12, 30), 7), ((8, 3, 100), 6)]
+)
+def test_chains_that_are_timed(size, most):
     problem = bounded_chain(*size)
     qp = QP(problem.stages, StageLimits(-4.0, 4.0, -0.5, 0.5), problem.initial_state)
     cold = qp.solve()
-    assert cold.status == "solved" and cold.iterations <= 10
+    assert cold.status == "solved" and cold.iterations <= most
     assert cold.residual.worst < 1.01 * 1e-8 / 0.5  # the room that the solver takes beyond a limit of 0.5
     again = qp.solve(warm_start=cold)
     assert again.status == "solved" and again.iterations <= 2

@@ -14,12 +14,9 @@ inline void turn_block(quad& a, quad& b, quad& c, quad& d) {
 
 // Of four vectors the entries of each lane.
 inline void turn_lanes(vec a, vec b, vec c, vec d, quad (&lanes)[W]) {
-    if constexpr (W == 4) {
-        lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
-        turn_block(lanes[0], lanes[1], lanes[2], lanes[3]);
-    } else {
-        for (int l = 0; l < W; ++l) lanes[l] = quad{a[l], b[l], c[l], d[l]};
-    }
+    quad turned[] = {folded(a), folded(b), folded(c), folded(d)};
+    turn_block(turned[0], turned[1], turned[2], turned[3]);
+    for (int l = 0; l < W; ++l) lanes[l] = turned[l];
 }
 
 // B = A' for A (rows, columns), both padded to multiples of 4.

@@ -25,6 +25,8 @@ def call(compiled, inputs, input_strides, outputs, output_strides, count, work_o
     ENTRY(compiled.address)(*[t.ctypes.data for t in tables], count, work.ctypes.data + 8 * start)
     assert (work[:start] == CANARY).all()
     assert (work[start + compiled.sizes.work :] == CANARY).all()
+    first = -(-(work.ctypes.data + 8 * start) // 64) * 64  # the first multiple of 64 bytes
+    return work[(first - work.ctypes.data) // 8 :]
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8])
@@ -73,6 +75,21 @@ def test_an_output_without_a_pointer_is_left_out():
     x0, triple = np.arange(5.0), np.empty(5)
     call(compiled, [x0], [1], [None, triple], [1, 1], 5)
     np.testing.assert_array_equal(triple, 3 * x0)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
+@pytest.mark.parametrize("count", [1, 3, 8, 11])
+def test_work_keeps_the_outputs_of_the_last_group_lane_beside_lane(lanes, count):
+    random = np.random.default_rng(count)
+    function = random_function(random, 100)
+    compiled = compile_function(function, lanes=lanes)
+    inputs = samples(random, function, count)
+    nowhere = [None] * len(compiled.sizes.outputs)
+    work = call(compiled, inputs, compiled.sizes.inputs, nowhere, [0] * len(nowhere), count, work_offset=count % 8)
+    kept = work[: lanes * sum(compiled.sizes.outputs)].reshape(-1, lanes).T
+    group = np.minimum(np.arange(lanes) + (count - 1) // lanes * lanes, count - 1)  # idle lanes repeat the last sample
+    expected = np.hstack(by_casadi(function, inputs))[group]
+    np.testing.assert_allclose(kept, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_a_count_of_zero_writes_nothing():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.ocp_problems import integrator_chain, rest_to_rest, swing_up
 from support.rivals import OF_IPOPT, ipopt
+from trisweep.native import core
 from trisweep.ocp import Problem
 from trisweep.problems import task as ready
 
@@ -35,6 +36,23 @@ def agrees_with_ipopt(ocp, guess=None, **parameters):
 @pytest.mark.parametrize("integrator", ["euler", "semi-implicit euler", "rk4", "implicit midpoint"])
 def test_swing_up_by_every_integrator(integrator, free):
     agrees_with_ipopt(swing_up(integrator, free))
+
+
+def test_functions_whose_lanes_do_not_fill_vectors_give_the_same_bits():
+    ocp = swing_up()
+    ocp.constrain("power", ocp.states[1].value * ocp.controls[0].symbol, upper=30)
+    solver = ocp.build()
+    usual = solver.solve()
+    structure = solver.backend.structure
+    blocks = structure.blocks
+    for block in blocks:
+        block.lanes = 1
+    structure.blocks = blocks
+    solver.backend.core = core.Solver(structure)
+    other = solver.solve()
+    assert usual.status == other.status == "solved"
+    np.testing.assert_array_equal(usual.point.z, other.point.z)
+    np.testing.assert_array_equal(usual.point.y, other.point.y)
 
 
 def test_the_integrators_converge_to_each_other():

@@ -53,7 +53,7 @@ public:
         for (;; ++iteration) {
             if (!measure()) return Status::not_finite;
             const bool asked_to_end = supervisor.watch(record());
-            if (convergence.error(0.0) <= settings.tolerance || supervisor.confirmed())
+            if (converged() || supervisor.confirmed())
                 return !program.convex && direction.curves_down() ? Status::not_minimal : Status::solved;
             if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;
@@ -138,6 +138,11 @@ private:
         }
         convergence.measure();
         return true;
+    }
+
+    bool converged() const {
+        return convergence.error(0.0) <= settings.tolerance &&
+               !(convergence.complementarity > settings.tolerance && predictor_corrector.falls_fast());
     }
 
     // Functions and derivatives where the residuals were carried along.

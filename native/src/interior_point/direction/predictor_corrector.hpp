@@ -46,6 +46,7 @@ public:
         on = program.convex;
         carried = false, trusted = true;
         short_steps = steps = 0;
+        fallen = 1.0;
         refinement.reset();
     }
 
@@ -65,6 +66,10 @@ public:
         return on;
     }
 
+    // Whether the last step was nearly whole and the products fell fast: where they are small only beside large multipliers, in
+    // units of its own, another step makes them so.
+    bool falls_fast() const { return on && alpha >= WHOLE && fallen <= FAST; }
+
     // Whether f, r and the gradient of the Lagrangian after the last step are known from it, and no function was called. Once
     // they were looked at they are no longer trusted.
     bool carries() const { return on && carried; }
@@ -73,6 +78,7 @@ public:
 private:
     static constexpr double BOUNDARY = 0.995;              // share of the way to a bound, at least
     static constexpr double SHORT = 0.05;                  // a short step
+    static constexpr double WHOLE = 0.99, FAST = 0.1;      // one that is nearly whole, and the share of mu after it
     static constexpr int MOST_SHORT = 4, MOST_STEPS = 50;  // short ones, and steps in all, that end it
     static constexpr double TOO_SHORT = 0.1,
                             PROGRESS = 0.9;         // steps, and shares of mu after them, that ask for centring
@@ -176,9 +182,10 @@ private:
         alpha = largest_step();
         if (alpha < SHORT && ++short_steps >= MOST_SHORT) return false;
         carried = may_carry && trusted && refinement.precise();
-        const double moved = gained(residual, dv, dy);
+        const double moved = gained(residual, dv, dy), before = point.mu;
         if (!std::isfinite(moved)) return false;
         move(dv, dy);
+        fallen = point.mu / before;
         if (!carried) {
             if (!point.evaluate()) return false;
             point.settle();
@@ -288,6 +295,7 @@ private:
     Refinement refinement;
     int steps = 0, short_steps = 0;
     bool carried = false, trusted = true;
+    double fallen = 1.0;                            // share of mu that the last step left
     double centre = 0.0;                            // sigma mu
     double fastest = 0.0, slope = 0.0, bend = 0.0;  // of `look_ahead`: the share of a gap or multiplier that is lost
                                                     // first, and the sum of products along the step

@@ -29,11 +29,13 @@ def top():
 
 
 @pytest.mark.parametrize("make", [sledge, top])
-@pytest.mark.parametrize(("strength", "share"), [(1e-3, 0.5), (1e-2, 0.6), (1.0, 1.3)])
-def test_a_receding_horizon(make, strength, share):
-    """Kicks of this share of a large one; all of it: to a place that has nothing to do with the plan."""
+@pytest.mark.parametrize(("strength", "most"), [(1e-3, 4), (1e-2, 4), (1.0, 10)])
+def test_a_receding_horizon(make, strength, most):
+    """Kicks of this share of a large one; all of it: to a place that has nothing to do with the plan. most: iterations
+    of a warm solve, at the mean.
+    """
     solver, base, size = make()
-    random, totals = np.random.default_rng(0), np.zeros(2)
+    random, warm_iterations = np.random.default_rng(0), []
     start = dict(base)
     last = solver.solve(start=start)
     for _ in range(12):
@@ -47,9 +49,9 @@ def test_a_receding_horizon(make, strength, share):
         )
         assert warm.solved and cold.solved
         assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
-        totals += warm.statistics.iterations, cold.statistics.iterations
+        warm_iterations.append(warm.statistics.iterations)
         last = warm
-    assert totals[0] <= share * totals[1]
+    assert np.mean(warm_iterations) <= most
 
 
 def receding():

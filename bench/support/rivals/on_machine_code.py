@@ -241,7 +241,8 @@ class OnMachineCode:
 
     def _solver(self, iterations: int, seconds: float) -> ca.Function:
         own: dict[str, Any] = {"max_iter": iterations, "print_level": 0}
-        options: dict[str, Any] = {"print_time": False, "error_on_fail": False, "calc_lam_p": False, self.name: own}
+        options: dict[str, Any] = {"print_time": False, "error_on_fail": False, "calc_lam_p": False}
+        options |= {"show_eval_warnings": False, self.name: own}
         if self.name == "ipopt":
             own |= {"tol": 1e-8, "sb": "yes", "max_cpu_time": seconds}
         else:

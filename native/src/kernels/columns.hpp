@@ -7,12 +7,11 @@
 
 namespace trisweep {
 
-// The upper triangle of a square matrix from its lower one, in blocks of 4; of that the columns begin to below end, multiples of 4.
-// There must be room for padded(size) columns.
-inline void mirror(int size, double* A, int ld, int begin, int end) {
+// The upper triangle of a square matrix from its lower one, in blocks of 4; of that the rows begin to below end, multiples of 4.
+inline void mirror_rows(int begin, int end, double* A, int ld) {
     const auto at = [&](int i, int j) { return reinterpret_cast<quad*>(A + i + std::ptrdiff_t(j) * ld); };
-    for (int j = begin; j < end; j += 4)
-        for (int i = j; i < size; i += 4) {
+    for (int i = begin; i < end; i += 4)
+        for (int j = 0; j <= i; j += 4) {
             quad a = *at(i, j), b = *at(i, j + 1), c = *at(i, j + 2), d = *at(i, j + 3);
             const quad below[3] = {b, c, d};
             turn_block(a, b, c, d);
@@ -26,7 +25,8 @@ inline void mirror(int size, double* A, int ld, int begin, int end) {
         }
 }
 
-inline void mirror(int size, double* A, int ld) { mirror(size, A, ld, 0, padded(size)); }
+// There must be room for padded(size) columns.
+inline void mirror(int size, double* A, int ld) { mirror_rows(0, padded(size), A, ld); }
 
 // The first `size` entries, a padded number, of one column into another.
 inline void copy(int size, const double* from, double* to) {

@@ -106,15 +106,15 @@ inline void product_nn(int rows, int columns, int depth, const double* A, int ld
     product<false, false, SIGN>(rows, columns, depth, A, lda, B, ldb, C, ldc, D, ldd);
 }
 
-// Rows begin to below end, both padded, of the lower triangle of D = C + A B' and of what is `further` added.
-template <class... Further>
+// Rows begin to below end, both padded, of the lower triangle of D = C + SIGN A B' and of what is `further` added.
+template <int SIGN, class... Further>
 inline void product_of_rows(int begin, int end, int columns, int depth, const double* A, int lda, const double* B,
                             int ldb, const double* C, int ldc, double* D, int ldd, const Further&... further) {
     const std::ptrdiff_t before = begin < columns ? begin : columns, after = (end < columns ? end : columns) - before;
-    product<false, true, 1>(end - begin, before, depth, A + begin, lda, B, ldb, C + begin, ldc, D + begin, ldd, 0,
-                            further.from(begin, 0)...);
-    product<true, true, 1>(end - begin, after, depth, A + begin, lda, B + before, ldb, C + begin + before * ldc, ldc,
-                           D + begin + before * ldd, ldd, 0, further.from(begin, before)...);
+    product<false, true, SIGN>(end - begin, before, depth, A + begin, lda, B, ldb, C + begin, ldc, D + begin, ldd, 0,
+                               further.from(begin, 0)...);
+    product<true, true, SIGN>(end - begin, after, depth, A + begin, lda, B + before, ldb, C + begin + before * ldc, ldc,
+                              D + begin + before * ldd, ldd, 0, further.from(begin, before)...);
 }
 
 // D = A L with a lower triangle L, whose diagonal blocks of TILE_COLUMNS have zeros above the diagonal.

@@ -20,7 +20,7 @@ public:
             product<LOWER, true, SIGN>(rows, end, depth, A, lda, B, ldb, C, ldc, D, ldd, first);
         };
         const double work = double(rows) * columns * depth * (LOWER ? 0.5 : 1.0);
-        if (!several() || work < LEAST_WORK) return part(0, columns);
+        if (!is_worth(work)) return part(0, columns);
         const int pieces = PIECES_EACH * threads->count();
         const auto edge = [&](int i) {  // so that triangles too are cut into equal parts
             const double share = double(i) / pieces, at = LOWER ? 1.0 - std::sqrt(1.0 - share) : share;
@@ -65,6 +65,9 @@ public:
 
     bool several() const { return threads && threads->count() > 1; }
 
+    // Whether so many multiplications are worth calling others for.
+    bool is_worth(double work) const { return several() && work >= LEAST_WORK; }
+
     Threads* threads = nullptr;
 
 private:
@@ -78,7 +81,7 @@ private:
         if (edge(piece) < edge(piece + 1)) job(edge(piece), edge(piece + 1));
     }
 
-    static constexpr double LEAST_WORK = 2e5;   // multiplications that are worth calling others for
+    static constexpr double LEAST_WORK = 2e5;
     static constexpr double LEAST_MOVED = 4e3;  // numbers likewise
     static constexpr int PIECES_EACH = 2;
 };

@@ -321,14 +321,18 @@ private:
         const int nu2 = nu - rank, up2 = padded(nu2), xp = n - up;
         const double *Z = factor + up2, *Q = Z + std::ptrdiff_t(up2) * ld;
         rooted = root && find_root(bench, nu2, Z, Q);
-        if (!rooted) shared.product_nt<true, -1>(xp, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
-        const int mirrored = rooted ? 0 : xp;
-        const auto keep = [&](int block) {
-            if (block * PAD < mirrored) return mirror(nx, P, xp, block * PAD, block * PAD + PAD);
-            for (int j = block * PAD - mirrored; j < block * PAD - mirrored + PAD && j < nu2; ++j)
-                copy(xp + up2, Z + std::ptrdiff_t(j) * ld, ZT + std::ptrdiff_t(j) * n);
+        const auto finish = [&](int begin, int end) {
+            const int last = end < xp ? end : xp + up2;  // K'^-1 stands below Z
+            for (int j = 0; j < nu2; ++j)
+                copy(last - begin, Z + begin + std::ptrdiff_t(j) * ld, ZT + begin + std::ptrdiff_t(j) * n);
+            if (rooted) return;
+            product_of_rows<-1>(begin, end, nx, nu2, Z, ld, Z, ld, Q, ld, P, xp);
+            mirror_rows(begin, end, P, xp);
         };
-        shared.each(0, (mirrored + up2) / PAD, keep, double(nx) * nx);
+        if (shared.is_worth(0.5 * nx * nx * nu2))
+            shared.blocks_of_rows(xp, [](int i) { return double(i) * i; }, finish);
+        else
+            finish(0, xp);
     }
 
     // L with L L' = Q - Z Z'. False where that is not positive definite.

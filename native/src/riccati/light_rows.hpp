@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/arena.hpp"
@@ -27,10 +28,34 @@ struct LightRows {
     struct Piece {
         int row, column, size, at;
     };
+    // The same for who adds up along columns: the entries of short pieces stand column by column, so that no sum is written and read
+    // again at once.
+    struct Columns {
+        struct Entry {
+            int row, column, at;
+        };
+        std::vector<Piece> pieces;
+        std::vector<Entry> entries;
+    };
     int light = 0;                 // rows of E' that are light: its first ones
     std::vector<Piece> own;        // of D: columns along the padded z
     std::vector<Piece> following;  // of T: columns among the full rows
     int values = 0;                // of both
+    Columns own_columns, following_columns;
+
+    // When all are there.
+    void sort() {
+        for (const auto& [pieces, to] : {std::pair(&own, &own_columns), std::pair(&following, &following_columns)}) {
+            for (const Piece& p : *pieces) {
+                if (p.size >= LONG) to->pieces.push_back(p);
+                for (int i = 0; p.size < LONG && i < p.size; ++i)
+                    to->entries.push_back({p.row + i, p.column + i, p.at + i});
+            }
+            std::sort(to->entries.begin(), to->entries.end(), [](const Columns::Entry& a, const Columns::Entry& b) {
+                return std::pair(a.column, a.row) < std::pair(b.column, b.row);
+            });
+        }
+    }
 
     // The first column of D with an entry in rows begin to below end, or more than any.
     int first_of(int begin, int end) const {
@@ -41,6 +66,9 @@ struct LightRows {
         }
         return first;
     }
+
+private:
+    static constexpr int LONG = 7;
 };
 
 // The light rows of one edge, E (n, nx): none, and all is dense, where `pattern` is null.
@@ -54,9 +82,9 @@ struct LightEdge {
         if (!pattern) return trisweep::multiply_add(n, nx, E, n, x, y);
         const int light = pattern->light;
         std::copy(x + light, x + nx, bench);
-        add_rows(pattern->following, x, bench);
+        add_rows(pattern->following_columns, x, bench);
         trisweep::multiply_add(n, nx - light, E + std::ptrdiff_t(light) * n, n, bench, y);
-        add_rows(pattern->own, x, y);
+        add_rows(pattern->own_columns, x, y);
     }
 
     // x += E' z
@@ -71,11 +99,18 @@ struct LightEdge {
     }
 
     // to += A' from, to += A from, for D or T; of the first the entries from begin to below end.
-    void add_rows(const std::vector<LightRows::Piece>& pieces, const double* from, double* to, int begin = 0,
+    void add_rows(const LightRows::Columns& A, const double* from, double* to, int begin = 0,
                   int end = std::numeric_limits<int>::max()) const {
-        for (const LightRows::Piece& p : pieces) {
+        for (const LightRows::Piece& p : A.pieces) {
             const int skip = std::max(0, begin - p.column), size = std::min(p.size, end - p.column) - skip;
             add(size, values + p.at + skip, from + p.row + skip, to + p.column + skip);
+        }
+        const LightRows::Columns::Entry *e = A.entries.data(), *last = e + A.entries.size();
+        while (e < last) {
+            const int column = e->column;
+            double sum = 0.0;
+            for (; e < last && e->column == column; ++e) sum += values[e->at] * from[e->row];
+            if (column >= begin && column < end) to[column] += sum;
         }
     }
     void add_columns(const std::vector<LightRows::Piece>& pieces, const double* from, double* to) const {
@@ -116,7 +151,7 @@ public:
         shared.blocks_of_rows(n, evenly, [&](int begin, int end) {
             product<false, true, 1>(end - begin, full, full, V + begin, n, F, ld, nullptr, 0, side + begin, n);
             for (int j = 0; j < full; ++j)
-                edge.add_rows(rows.own, N + std::ptrdiff_t(j) * ld, side + std::ptrdiff_t(j) * n, begin, end);
+                edge.add_rows(rows.own_columns, N + std::ptrdiff_t(j) * ld, side + std::ptrdiff_t(j) * n, begin, end);
         });
         int first = n;  // row in which D has something
         for (const LightRows::Piece& piece : rows.own) first = std::min(first, piece.column / W * W);
@@ -130,8 +165,9 @@ public:
             return (full + penalties.depth) * double(i) * i + full * below * below;
         };
         shared.blocks_beside(before, n - split, work, [&](int begin, int end) {
-            product_of_rows(begin, end, columns - split, full, side + split, n, V + split, n, H + split + split * ldh,
-                            ldh, to + split + split * ldt, ldt, penalties.from(split, split));
+            product_of_rows<1>(begin, end, columns - split, full, side + split, n, V + split, n,
+                               H + split + split * ldh, ldh, to + split + split * ldt, ldt,
+                               penalties.from(split, split));
             add_own(edge, std::max<int>(first, split + begin), split + end, n, light, full, V, P, xp, ld, to, ldt);
         });
         if (!split) controls();
@@ -150,7 +186,7 @@ private:
             product<false, true, 1>(end - from, last - j, full, V + from, n, F + padded(full) + j, ld, nullptr, 0,
                                     to_X + from, n);
             for (int k = j; k < last; ++k, to_X += n)
-                edge.add_rows(rows.own, P + std::ptrdiff_t(k) * xp, to_X, from, end);
+                edge.add_rows(rows.own_columns, P + std::ptrdiff_t(k) * xp, to_X, from, end);
         }
         edge.each(rows.own, [&](int row, int column, double value) {
             const double* from = X + std::ptrdiff_t(row) * n;
@@ -163,15 +199,20 @@ private:
     // Columns begin to below end of F <- [M; N]: with P [T; 1] = [N; R], M is R + T' N.
     void move(const LightEdge& edge, int begin, int end, int light, int full, const double* P, int xp, int ld) {
         const int fp = padded(full), last = std::min(end, full);
-        for (int j = begin; j < end; ++j) fill_zero(ld, F + std::ptrdiff_t(j) * ld);
-        for (int j = begin; j < last; ++j) add_column(1.0, light, full, P + std::ptrdiff_t(light + j) * xp, ld, j);
+        for (int j = last; j < end; ++j) fill_zero(ld, F + std::ptrdiff_t(j) * ld);
+        for (int j = begin; j < last; ++j) {
+            const double* from = P + std::ptrdiff_t(light + j) * xp;
+            double *M = F + std::ptrdiff_t(j) * ld, *N = M + fp;
+            std::copy_n(from + light, full, M), std::fill(M + full, N, 0.0);
+            std::copy_n(from, light, N), std::fill(N + light, M + ld, 0.0);
+        }
         edge.each(edge.pattern->following, [&](int row, int column, double value) {
             if (column >= begin && column < last)
                 add_column(value, light, full, P + std::ptrdiff_t(row) * xp, ld, column);
         });
         for (int j = begin; j < last; ++j) {
             double* to = F + std::ptrdiff_t(j) * ld;
-            edge.add_rows(edge.pattern->following, to + fp, to);
+            edge.add_rows(edge.pattern->following_columns, to + fp, to);
         }
     }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gathering.hpp"
+#include "kernels/pace.hpp"
 #include "residual.hpp"
 #include "small_stages.hpp"
 
@@ -60,7 +61,9 @@ public:
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
     // The root's own state counts as stage 0. Where a row that a stage declined to meet is met nowhere, small pivots are taken.
     int factor(double smallest_pivot = COMFORTABLE_PIVOT) {
+        sharing.threads = shared.several() && pace.begin() ? shared.threads : nullptr;
         const int indefinite = eliminate(smallest_pivot);
+        if (shared.several() && indefinite < 0) pace.end();
         return indefinite < 0 && loses_declined_rows() ? eliminate(RANK_TOLERANCE) : indefinite;
     }
 
@@ -275,7 +278,7 @@ private:
             for (int f : fixed) bench.G[f + i * xp] = 0.0;
             bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
-        return root.eliminate(bench, RANK_TOLERANCE, false, shared) ? -1 : 0;
+        return root.eliminate(bench, RANK_TOLERANCE, false, sharing) ? -1 : 0;
     }
 
     // Whether a stage goes by the functions of its sizes: rows that its child passed on are not theirs.
@@ -288,9 +291,9 @@ private:
             const bool root = s.nx >= SQUARE_ROOT_STATES && s.parent >= 0 && !s.light.pattern;
             const bool rows = s.sweep.rows > 0;
             bool positive = false;
-            gathering.gather(stages, s, bench, shared, [&] { positive = !rows && s.sweep.factor_controls(bench); });
-            if (rows) return s.sweep.eliminate(bench, smallest_pivot, root, shared);
-            if (positive) s.sweep.find_cost_to_go(bench, root, shared);
+            gathering.gather(stages, s, bench, sharing, [&] { positive = !rows && s.sweep.factor_controls(bench); });
+            if (rows) return s.sweep.eliminate(bench, smallest_pivot, root, sharing);
+            if (positive) s.sweep.find_cost_to_go(bench, root, sharing);
             return positive;
         }
         s.sweep.rank = s.sweep.passed = 0;
@@ -364,6 +367,8 @@ private:
     }
 
     Arena arena;
+    Pace pace;
+    SharedProducts sharing;  // `shared`, or nobody, as is quicker
     bool streamed = false;
     Elimination root;
     Workbench bench;

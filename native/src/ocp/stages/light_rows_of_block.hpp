@@ -160,6 +160,7 @@ private:
             ++whole.values;
         }
         without.values = whole.values;
+        whole.sort(), without.sort();
     }
 
     static void append(std::vector<LightRows::Piece>& to, int row, int column, int at) {

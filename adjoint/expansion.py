@@ -56,17 +56,22 @@ def expand(
 
 
 def expand_to_compile(
-    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX, hessian: str = "exact"
+    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX, hessian: str = "exact", of_nodes: ca.SX | None = None
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Values, Jacobian and lower triangle of the Hessian for the compiler: it merges equal subexpressions itself, and
-    only of what it has not compiled before.
+    only of what it has not compiled before. of_nodes: multipliers by which the nodes' part of the curvature counts,
+    where they are others.
     """
-    values, jacobian, _, lower = _derivatives(variables, outputs, multipliers, hessian)
+    values, jacobian, _, lower = _derivatives(variables, outputs, multipliers, hessian, of_nodes)
     return values, jacobian, lower
 
 
 def _derivatives(
-    variables: ca.SX, outputs: ca.SX, multipliers: ca.SX | None = None, hessian: str = "exact"
+    variables: ca.SX,
+    outputs: ca.SX,
+    multipliers: ca.SX | None = None,
+    hessian: str = "exact",
+    of_nodes: ca.SX | None = None,
 ) -> list[ca.SX]:
     """Values and Jacobian and, where there are multipliers, gradient and lower triangle of the Hessian."""
     _check(variables, outputs, multipliers, hessian)
@@ -77,6 +82,8 @@ def _derivatives(
         return _solve(graph.nodes, [outputs, jacobian])
     mu, nu, gradient = graph.adjoints(outputs, multipliers)
     if exact:
+        if of_nodes is not None:
+            mu, nu, _ = graph.adjoints(outputs, of_nodes)
         lower = graph.curvature(outputs, multipliers, mu, nu)
     else:
         curved = slice(0, 1 if hessian == "gauss-newton" else None)

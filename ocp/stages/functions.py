@@ -65,6 +65,7 @@ class CompiledStage(StageFunctions):
         self.hessian_places = list(rows), list(columns)
         self.lanes = max(code.lanes for code in self.code)
         self.quadratic = Transcription.is_quadratic(block, pair[1])
+        self.damped = pair[1].n_in() > pair[0].n_in() + 1  # takes a share of the curvature
 
     def values(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         rows = self.code[0].batch(*inputs)
@@ -72,7 +73,8 @@ class CompiledStage(StageFunctions):
         return rows
 
     def derivatives(self, inputs: Sequence[np.ndarray], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        jacobian, hessian = self.code[1].batch(*inputs, weights)
+        share = [np.ones((1, 1))] if self.damped else []
+        jacobian, hessian = self.code[1].batch(*inputs, weights, *share)
         return jacobian, hessian
 
     def give_to(self, block: core.Block) -> None:

@@ -20,7 +20,7 @@ from itertools import pairwise
 import casadi as ca
 import numpy as np
 
-from ...adjoint import expand_to_compile
+from ...adjoint import expand_to_compile, nodes_of
 from ...cached import cached_property
 from ...errors import ProblemError
 from ..statement import integrators
@@ -131,21 +131,26 @@ class Transcription:
         return rows
 
     def functions(self, block: Block, hessian: str) -> tuple[ca.Function, ca.Function]:
-        """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian."""
+        """inputs -> rows, and (inputs, weights) -> Jacobian, lower triangle of the Hessian. Where the objective rests
+        on nodes, the second has one more input: the share of their curvature that counts by it.
+        """
         inputs, still = block.inputs, block.phase.still
-        weights = ca.SX.sym("weight", block.rows.numel())
+        weights, share = ca.SX.sym("weight", block.rows.numel()), ca.SX.sym("share")
         z, kind = ca.vertcat(*inputs[:2]), self.kind(block, hessian)
-        rows, jacobian, lower = expand_to_compile(z, block.rows, weights, kind)
+        damped = kind == "exact" and bool(block.head) and bool(nodes_of(block.rows[0]))
+        of_nodes = ca.vertcat(share * weights[0], weights[1:]) if damped else None
+        rows, jacobian, lower = expand_to_compile(z, block.rows, weights, kind, of_nodes)
         # Their names tell no stages, so that blocks which are alike share their machine code.
         values = ca.Function("values", inputs, [ca.densify(rows)])
-        return values, ca.Function("derivatives", [*inputs, weights], [still(jacobian), still(lower)])
+        given = [*inputs, weights, share] if damped else [*inputs, weights]
+        return values, ca.Function("derivatives", given, [still(jacobian), still(lower)])
 
     @staticmethod
     def is_quadratic(block: Block, derivatives: ca.Function) -> bool:
         """Whether exact derivatives tell that the objective of a block is quadratic and its other rows are affine."""
         inputs, first = derivatives.sx_in(), block.head
         jacobian, hessian = derivatives(*inputs)
-        z, weights = ca.vertcat(*inputs[:2]), inputs[-1][first:]
+        z, weights = ca.vertcat(*inputs[:2]), inputs[len(block.inputs)][first:]
         if any(derivatives.instruction_id(k) in CORNERED for k in range(derivatives.n_instructions())):
             return False
         return not ca.depends_on(hessian, ca.vertcat(z, weights)) and not ca.depends_on(jacobian[first:, :], z)

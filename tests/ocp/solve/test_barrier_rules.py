@@ -2,7 +2,9 @@
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
+import trisweep as ts
 from support.ocp_problems import swing_up_in_units
 from support.rivals import OF_IPOPT, ipopt
 from support.whole_bodies import crouch
@@ -41,6 +43,30 @@ def test_squares_of_accelerations_are_damped_to_gauss_and_newtons():
     damped, shifted = (solver.solve(far, settings=Settings(curvature=rule)) for rule in ("damped", "shifted"))
     assert damped.solved and damped.statistics.iterations < 0.4 * shifted.statistics.iterations
     assert not any(step.delta for step in damped.records)
+
+
+@pytest.mark.parametrize("most_compiled", [0, 15])
+def test_so_are_those_of_an_arm_whose_dynamics_are_compiled(most_compiled, monkeypatch):
+    """By recursions and by compiled derivatives alike."""
+    monkeypatch.setattr("trisweep.ocp.stages.functions.MANY_UNKNOWNS", most_compiled)
+    arm = ts.robot("iiwa14")
+    ocp = ts.Problem(steps=20, step=0.1, integrator="semi-implicit euler")
+    q = ocp.state("q", arm.nq, lower=arm.q_lower, upper=arm.q_upper)
+    v = ocp.state("v", arm.nv, lower=-arm.v_limit, upper=arm.v_limit)
+    tau = ocp.control("tau", arm.nv, lower=-arm.effort_limit, upper=arm.effort_limit)
+    a = arm.forward_dynamics(q, v, tau)
+    ocp.derivative(q=v, v=a)
+    ocp.minimize(1e-3 * ts.sumsqr(tau) + 0.1 * ts.sumsqr(a))
+    for at, pose in (("start", 0.3), ("end", [1, -0.8, 0.9, 1.2, -0.6, 0.7, 0.5])):
+        ocp.constrain(f"pose at the {at}", q, equals=pose, at=at)
+        ocp.constrain(f"rest at the {at}", v, equals=0, at=at)
+    solver = ocp.build()
+    assert solver.backend.functions[0].recursive_unknowns == (0 if most_compiled else arm.nv)
+    guess = {"q": 0.3 + np.random.default_rng(2).standard_normal((21, arm.nq))}
+    damped, shifted = (solver.solve(guess, settings=Settings(curvature=rule)) for rule in ("damped", "shifted"))
+    assert damped.solved and shifted.solved and not any(step.delta for step in damped.records)
+    assert damped.objective <= shifted.objective * (1 + 1e-8)
+    assert damped.statistics.iterations <= 25 < shifted.statistics.iterations
 
 
 def test_short_steps_in_a_row_ask_for_restoration():

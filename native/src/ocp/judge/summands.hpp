@@ -87,6 +87,8 @@ protected:
     bool costless = false;                              // no slope of the cost is other than zero
 
 private:
+    static constexpr double ALL = 1.0;  // of the curvature that nodes have
+
     std::size_t place_of(const Block& block) const { return std::size_t(&block - structure.blocks.data()); }
 
     // The sizes of values as terms, and L of every variable: increments of turns count as 1 rad, as they are about the point
@@ -154,8 +156,9 @@ private:
                                   shared + block.at_shared,
                                   stage_parameters + block.at_stage,
                                   stage_parameters + block.at_child,
-                                  weights.data()};
-        const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows};
+                                  weights.data(),
+                                  &ALL};
+        const std::int64_t strides[] = {n, n, 0, block.stage_stride, block.child_stride, rows, 0};
         BlockCalls& functions = calls[place_of(block)];
         functions.values(inputs, strides, block_rows.data(), block.count);
         double objective = 0.0;

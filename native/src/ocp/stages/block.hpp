@@ -14,8 +14,8 @@ namespace trisweep {
 
 // What Python hands over for each block. Inputs of `values`: u, x, shared parameters, parameters of the stage, and those of
 // the child, about whose anchors the next state is given; output: the rows above. `derivatives` takes a weight for each row too,
-// and gives the nonzeros of the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in
-// (rows, u and x) are given here. Where the rows rest on a robot's dynamics that is not compiled, `graph` takes the place of both.
+// and the share of the curvature that nodes have by the objective, which is read where there are some. It gives the nonzeros of
+// the Jacobian and of the lower triangle of the Hessian of the weighted sum, whose places in (rows, u and x) are given here. Where the rows rest on a robot's dynamics that is not compiled, `graph` takes the place of both.
 struct Block {
     int first = 0, count = 0;
     int child = -1;  // of the first stage; those of the others follow it
@@ -53,7 +53,7 @@ public:
 
     const int lanes;  // stages of which `side_by_side` gives the derivatives at most
 
-    // Inputs as `Block` says, the weights last, of `count` stages.
+    // Inputs as `Block` says, weights and share last, of `count` stages.
     void values(const double* const* inputs, const std::int64_t* strides, double* rows, int count) {
         const std::int64_t stride = block->rows();
         if (memory)

@@ -54,7 +54,7 @@ public:
             const Block& block = blocks[i];
             const int rows = block.rows();
             const bool finite = share_stages(block, [&](int first, int last, int thread) {
-                const Inputs in = inputs(block, first, z, nullptr);
+                const Inputs in = inputs(block, first, z);
                 calls[thread][i].values(in.at, in.strides, value_rows[i] + std::ptrdiff_t(first) * rows, last - first);
                 for (int k = first; k < last; ++k)
                     if (!place_values(block, block.first + k, value_rows[i] + std::ptrdiff_t(k) * rows, z, out))
@@ -77,8 +77,8 @@ public:
     }
 
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
-    // x_child itself), G; into C and `gradient` of the objective. `share`: of the curvature that nodes have by the objective; what is
-    // compiled has all of it. False where a number is not finite; the row of `fault` is then -1.
+    // x_child itself), G; into C and `gradient` of the objective. `share`: of the curvature that nodes have by the objective.
+    // False where a number is not finite; the row of `fault` is then -1.
     bool call_derivatives(const double* z, const Multipliers& m, double share) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
@@ -88,7 +88,7 @@ public:
             const Block& block = blocks[i];
             const bool here = share_stages(block, [&](int first, int last, int thread) {
                 gather_weights(block, first, last, m, weight_rows[i]);
-                const Inputs in = inputs(block, first, z, weight_rows[i]);
+                const Inputs in = inputs(block, first, z, weight_rows[i], &share);
                 if (!block.graph) return call_compiled(int(i), in, first, last, thread);
                 WholeRows rows{*this, block, calls[thread][i], int(i), first, -1};
                 calls[thread][i].place_derivatives(in.at, in.strides, last - first, share, rows);
@@ -170,8 +170,8 @@ private:
     }
 
     struct Inputs {
-        const double* at[6];
-        std::int64_t strides[6];
+        const double* at[7];
+        std::int64_t strides[7];
     };
 
     // Derivatives of stages first to last of block i, a compiled one: as many at a time as the code computes side by side, so that
@@ -183,7 +183,7 @@ private:
             const int count = std::min(functions.lanes, last - k);
             const int bad = place(i, k, count, functions.side_by_side(in.at, in.strides, count));
             if (faulty < 0 && bad >= 0) faulty = k + bad;
-            for (int a = 0; a < 6; ++a) in.at[a] += count * in.strides[a];
+            for (int a = 0; a < 7; ++a) in.at[a] += count * in.strides[a];
         }
         return faulty;
     }
@@ -245,13 +245,14 @@ private:
     int at_equality(const Block& block, int stage) const { return riccati.stages[stage].at_g + block.at_equality; }
     int at_inequality(const Block& block, int stage) const { return at_c[stage] + block.at_inequality; }
 
-    Inputs inputs(const Block& block, int first, const double* z, const double* weights) const {
+    Inputs inputs(const Block& block, int first, const double* z, const double* weights = nullptr,
+                  const double* share = nullptr) const {
         const Riccati::Stage& s = riccati.stages[block.first + first];
         return {{z + s.at_z, z + s.at_z + s.up, parameters + block.at_shared,
                  stage_parameters + block.at_stage + std::ptrdiff_t(first) * block.stage_stride,
                  stage_parameters + block.at_child + std::ptrdiff_t(first) * block.child_stride,
-                 weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr},
-                {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows()}};
+                 weights ? weights + std::ptrdiff_t(first) * block.rows() : nullptr, share},
+                {s.n, s.n, 0, block.stage_stride, block.child_stride, block.rows(), 0}};
     }
 
     void gather_weights(const Block& block, int first, int last, const Multipliers& m, double* to) const {

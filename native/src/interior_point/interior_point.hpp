@@ -69,7 +69,7 @@ public:
                     if (status != Status::restored) return status;
                 } else {
                     jam.note(search.taken.alpha_primal);
-                    direction.note(search.taken.alpha_primal);
+                    direction.note(search.taken.alpha_primal, convergence.infeasibility);
                 }
             }
             if (!predictor_corrector.carries() && !differentiate()) return Status::not_finite;
@@ -201,7 +201,7 @@ private:
         const Status status = supervisor.restore();
         if (status != Status::restored) return status;
         search.taken = {'r', 0, 0.0, 0.0};
-        direction.note(0.0);
+        direction.note(0.0, convergence.infeasibility);
         point.settle();
         jam.reset();
         return status;

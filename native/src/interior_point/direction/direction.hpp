@@ -68,8 +68,8 @@ public:
         refinement.direction_again(program, h, rows, other_dv, other_dy);
     }
 
-    // The share of itself that was taken.
-    void note(double alpha) { curvature.regularization.note(alpha); }
+    // The share of itself that was taken, from rows so far off.
+    void note(double alpha, double infeasibility) { curvature.regularization.note(alpha, infeasibility); }
 
     double delta() const { return curvature.regularization.delta; }
 

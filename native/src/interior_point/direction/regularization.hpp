@@ -1,7 +1,7 @@
 // The inertia correction of Wächter and Biegler 2006, Sec. 3.1: the least delta, by trial, that makes the reduced Hessian
 // positive definite; the sweep's own Cholesky is the test. Where the rows depend on each other, delta_c lets them be missed.
-// `eager`: where whole steps show that the Hessian is right, delta falls faster and faster, as one that is too small costs a
-// factorization, and one that is too large an iteration.
+// `eager`: where whole steps from rows that hold show that the Hessian is right, delta falls faster and faster, as one that is too
+// small costs a factorization, and one that is too large an iteration. Elsewhere the steps would outgrow what rows allow.
 #pragma once
 
 #include <algorithm>
@@ -31,9 +31,9 @@ public:
         return program.factor(delta, delta_c) || increase(program);
     }
 
-    // The share of its direction that a step took.
-    void note(double alpha) {
-        if (alpha < 1.0) right = 0;
+    // The share of its direction that a step took, and the rows' violation where it began.
+    void note(double alpha, double infeasibility) {
+        if (alpha < 1.0 || infeasibility > HOLDS) right = 0;
     }
 
     // The next larger delta that serves.
@@ -54,11 +54,12 @@ private:
     static constexpr double FIRST = 1e-4, SMALLEST = 1e-20, LARGEST = 1e40;
     static constexpr double FIRST_INCREASE = 100.0, INCREASE = 8.0, DECREASE = 1.0 / 3.0;
     static constexpr int MOST_POWERS = 5;  // of DECREASE, at once
+    static constexpr double HOLDS = 1e-6;  // violation below which rows do
 
     double decrease() const { return eager ? std::pow(DECREASE, std::min(1 + right, MOST_POWERS)) : DECREASE; }
 
     double last = 0.0;
-    int right = 0;  // deltas, one after the other, that served at once and led to a whole step
+    int right = 0;  // deltas, one after the other, that served at once and led to such a step
 };
 
 }  // namespace trisweep

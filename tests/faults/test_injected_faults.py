@@ -14,6 +14,7 @@ from support.sanitizers import needs_own_memory
 
 # The calling convention of compiled functions (native/compiler/llvm_ir/driver.py).
 Entry = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_void_p)
+FRAME_ALIGNMENT = 64
 FAULTS = {"nan": np.nan, "inf": np.inf, "sign": -1.0}
 ENDS = {"solved", "not finite", "stalled", "infeasible", "iteration limit", "not minimal", "unbounded"}
 
@@ -22,10 +23,12 @@ class Injector:
     """Stands between the core and a compiled function; from call `first` to `last` it spoils the rows of one stage.
 
     stages: of the block, which may be called for in pieces, one after the other; a call here is one for all of them.
+    Where nothing takes the outputs they are read from the work, whose lanes are the stages of the last group.
     """
 
     def __init__(self, original, outputs, stages):
         self.original, self.outputs, self.stages = Entry(original.address), outputs, stages
+        self.lanes = original.lanes
         self.done, self.first, self.last, self.stage, self.factor = 0, 0, -1, 0, 1.0
         self.entry = Entry(self)
         self.address = ctypes.cast(self.entry, ctypes.c_void_p).value
@@ -45,6 +48,11 @@ class Injector:
             return
         places = ctypes.cast(outputs, ctypes.POINTER(ctypes.c_void_p))
         strides = ctypes.cast(output_strides, ctypes.POINTER(ctypes.c_int64))
+        if places[0] is None:
+            frame = ctypes.cast(-(-work // FRAME_ALIGNMENT) * FRAME_ALIGNMENT, ctypes.POINTER(ctypes.c_double))
+            for j in range(sum(self.outputs)):
+                frame[j * self.lanes + at] *= self.factor
+            return
         for i, size in enumerate(self.outputs):
             row = ctypes.cast(places[i] + 8 * at * strides[i], ctypes.POINTER(ctypes.c_double))
             for j in range(size):

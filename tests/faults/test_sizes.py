@@ -94,7 +94,7 @@ def test_a_function_of_many_inputs(make, monkeypatch):
 
 def test_the_driver_has_as_many_lines_whatever_the_number_of_inputs():
     def lines(inputs):
-        return driver_module(StackFrame([0], inputs, inputs, 0), [1] * inputs, [1] * inputs, 3, 4).count("\n")
+        return driver_module(StackFrame(inputs, [0], inputs, 0), [1] * inputs, [1] * inputs, 3, 4).count("\n")
 
     assert lines(10) == lines(10_000)
 

@@ -288,6 +288,15 @@ class StageGraph:
     def derivatives(
         self, inputs: Sequence[NDArray[numpy.float64]]
     ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+    def parts(
+        self, inputs: Sequence[NDArray[numpy.float64]], head: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        The derivatives, and the Hessian of the first rows alone as if the nodes were not curved.
+        """
+
+    def bare_hessian(self, inputs: Sequence[NDArray[numpy.float64]], head: int) -> NDArray[numpy.float64]:
+        """The latter."""
 
 RANK_TOLERANCE: float = 1e-10
 

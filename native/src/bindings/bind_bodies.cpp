@@ -87,6 +87,32 @@ Tuple<Array, Array> graph_derivatives(const StageGraph& graph, const std::vector
     return nb::make_tuple(first, second);
 }
 
+Tuple<Array, Array, Array> graph_parts(const StageGraph& graph, const std::vector<Matrix>& given, int head) {
+    expect(head >= 0 && head <= graph.rows(), "parts: more rows than the graph has");
+    int count;
+    const Inputs rows(given, StageGraph::INPUTS + 1, count);
+    double *jacobian, *hessian, *bare;
+    Array first = new_array({std::size_t(count), graph.jacobian_rows.size()}, jacobian);
+    Array second = new_array({std::size_t(count), graph.hessian_rows.size()}, hessian);
+    Array third = new_array({std::size_t(count), graph.hessian_rows.size()}, bare);
+    GraphMemory memory(graph);
+    StageGraph::Packed packed{graph, memory, jacobian, hessian, bare, head};
+    graph.differentiate(rows.at.data(), rows.strides.data(), count, memory, packed);
+    return nb::make_tuple(first, second, third);
+}
+
+Array graph_bare_hessian(const StageGraph& graph, const std::vector<Matrix>& given, int head) {
+    expect(head >= 0 && head <= graph.rows(), "bare_hessian: more rows than the graph has");
+    int count;
+    const Inputs rows(given, StageGraph::INPUTS + 1, count);
+    double* bare;
+    Array found = new_array({std::size_t(count), graph.hessian_rows.size()}, bare);
+    GraphMemory memory(graph);
+    StageGraph::Packed packed{graph, memory, nullptr, nullptr, bare, head};
+    graph.differentiate_bare(rows.at.data(), rows.strides.data(), count, memory, packed);
+    return found;
+}
+
 Compiled compiled(std::uintptr_t address, std::int64_t work, int size) {
     return {reinterpret_cast<Evaluate>(address), work, size};
 }
@@ -197,7 +223,10 @@ void bind_bodies(nb::module_& m) {
         .def_ro("hessian_rows", &StageGraph::hessian_rows)
         .def_ro("hessian_columns", &StageGraph::hessian_columns)
         .def("values", &graph_values, nb::arg("inputs"))
-        .def("derivatives", &graph_derivatives, nb::arg("inputs"));
+        .def("derivatives", &graph_derivatives, nb::arg("inputs"))
+        .def("parts", &graph_parts, nb::arg("inputs"), nb::arg("head"),
+             "The derivatives, and the Hessian of the first rows alone as if the nodes were not curved.")
+        .def("bare_hessian", &graph_bare_hessian, nb::arg("inputs"), nb::arg("head"), "The latter.");
 }
 
 }  // namespace trisweep

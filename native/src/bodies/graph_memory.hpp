@@ -40,11 +40,14 @@ struct GraphMemory {
         }
         y = a.matrix(std::max(owner.unknowns, 1), W), nu = a.matrix(std::max(owner.inputs_of_nodes, 1), W);
         given = a.matrix(arguments, W), slopes = a.matrix(g.slopes.size, W), curvature = a.matrix(g.curvature.size, W);
+        bare_curvature = a.matrix(g.curvature.size, W), head_weights = a.matrix(g.rows, W);
+        no_nu = a.vector(std::max(owner.inputs_of_nodes, 1));
         beside = a.matrix(numbers, W), weights = a.matrix(numbers, W);
         C = a.matrix(n, inputs);
         const auto bent_columns = std::max<std::size_t>(owner.bent.size(), 1);
         bent = a.matrix(n, bent_columns), picked = a.matrix(n, bent_columns);
-        rows = a.matrix(n, g.rows), H = a.matrix(n, n);
+        bent_places = a.indices(int(bent_columns));
+        rows = a.matrix(n, g.rows), H = a.matrix(n, n), bare = a.matrix(n, n), sum = a.matrix(n, n);
         work = a.matrix(std::size_t(most), 1);
     }
 
@@ -56,9 +59,11 @@ struct GraphMemory {
     std::vector<TreeDynamics<Stages>> dynamics;
     std::vector<NodeMemory> parts;
     double *y, *nu, *given, *slopes, *curvature, *beside,
-        *weights;  // to and from compiled functions, stage after stage
-    double *C, *bent, *picked, *H;
-    double* rows;  // for whoever takes J elsewhere
+        *weights;                                   // to and from compiled functions, stage after stage
+    double *bare_curvature, *head_weights, *no_nu;  // likewise, of the first rows alone; the last is zero
+    double *C, *bent, *picked, *sum;
+    double *rows, *H, *bare;  // for whoever takes J and H elsewhere
+    int* bent_places;
     double* work;
     Arena arena;
 };

@@ -23,13 +23,6 @@ class StageGraph : public GraphPattern {
 public:
     static constexpr int INPUTS = 5;  // u, x, shared parameters, those of the stage, those of the child
 
-    // The first rows of F, of whose curvature the part that the nodes have counts by this share.
-    struct Damped {
-        int rows = 0;
-        double share = 1.0;
-        double share_of(int row) const { return row < rows ? share : 1.0; }
-    };
-
     explicit StageGraph(Graph given) : GraphPattern(std::move(given)) {}
     StageGraph(const StageGraph&) = delete;
 
@@ -47,53 +40,78 @@ public:
 
     // J and H of the weighted sum of the rows; the weights are the last input. `to` takes them: to.row(k, r) says where row r of J of
     // stage k goes, n numbers along (u, x), to.hessian(k) where H (n, n): its lower triangle, zeros above it in the blocks of PAD on the
-    // diagonal, anything elsewhere. When all are there to.done(k, H, slopes) comes, with the compiled slopes. `damped`: rows by which
-    // the nodes' curvature counts less.
+    // diagonal, anything elsewhere. When all are there to.done(k, H, slopes) comes, with the compiled slopes. Where to.parts(), there is
+    // beside H what `differentiate_bare` gives, before `done`.
     template <class To>
-    void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory, To& to,
-                       Damped damped = {}) const {
+    void differentiate(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
+                       To& to) const {
         const double* weights = inputs[INPUTS];
         const std::int64_t weight_stride = strides[INPUTS];
         for (int first = 0; first < count; first += W) {
             const Lanes lanes = group(inputs, strides, first, count);
-            solve(memory, lanes);
-            call(graph.slopes, memory, lanes, memory.slopes, graph.slopes.size);
-            for (std::size_t k = 0; k < nodes.size(); ++k) {
-                memory.dynamics[k].slopes(memory.parts[k].y, InTurn(memory.parts[k].slope));
-                slopes_beside(int(k), memory, lanes);
+            const double* weights_here = weights + first * weight_stride;
+            linearize(memory, lanes);
+            adjoints(memory, lanes, weights_here, weight_stride);
+            curve(memory, lanes, weights_here, weight_stride, memory.nu, inputs_of_nodes, memory.curvature);
+            if (to.parts()) {
+                curve_head(memory, lanes, weights_here, weight_stride, to.head());
+                for (int i = 0; i < lanes.count * graph.curvature.size; ++i)
+                    memory.curvature[i] -= memory.bare_curvature[i];
             }
-            adjoints(memory, lanes, weights + first * weight_stride, weight_stride, damped);
-            const double* more[] = {weights + first * weight_stride, memory.nu};
-            const std::int64_t steps[] = {weight_stride, inputs_of_nodes};
-            call(graph.curvature, memory, lanes, memory.curvature, graph.curvature.size, 2, more, steps);
             for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) {
                 GraphMemory::NodeMemory& part = memory.parts[k];
                 const InTurn curved(part.curvature);
                 memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
                 curvature_beside(int(k), memory, lanes);
             }
-            for (std::size_t k = 0; k < nodes.size(); ++k) add_up(nodes[k], memory, memory.parts[k], lanes);
+            for (std::size_t k = 0; k < nodes.size(); ++k)
+                add_up(nodes[k], memory, memory.parts[k], lanes, graph.exact);
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
                 for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
                 double* H = to.hessian(first + l);
-                find_hessian(memory, l, H);
+                find_hessian(memory, l, memory.curvature, graph.exact, H);
+                if (to.parts()) add_triangle(put_bare(memory, first, l, to), H);
                 to.done(first + l, H, memory.slopes + std::ptrdiff_t(l) * graph.slopes.size);
             }
         }
     }
 
-    // The nonzeros of J and H, as `jacobian_rows` and the like have them, of stage after stage.
+    // H of the first to.head() rows alone, as if the nodes were not curved: where to.bare(k) says, as H above; then comes
+    // to.bare_done(k, H).
+    template <class To>
+    void differentiate_bare(const double* const* inputs, const std::int64_t* strides, int count, GraphMemory& memory,
+                            To& to) const {
+        for (int first = 0; first < count; first += W) {
+            const Lanes lanes = group(inputs, strides, first, count);
+            linearize(memory, lanes);
+            curve_head(memory, lanes, inputs[INPUTS] + first * strides[INPUTS], strides[INPUTS], to.head());
+            for (std::size_t k = 0; k < nodes.size(); ++k) add_up(nodes[k], memory, memory.parts[k], lanes, false);
+            for (int l = 0; l < lanes.count; ++l) {
+                sensitivities(memory, l);
+                put_bare(memory, first, l, to);
+            }
+        }
+    }
+
+    // The nonzeros of J and H, as `jacobian_rows` and the like have them, of stage after stage; of the bare H where that is wanted.
     struct Packed {
         double* row(int, int r) { return memory.rows + std::ptrdiff_t(r) * owner.n; }
         double* hessian(int) { return memory.H; }
+        bool parts() const { return bare_lower; }
+        int head() const { return rows; }
+        double* bare(int) { return memory.bare; }
+        void bare_done(int, const double* H) {
+            for (int place : owner.hessian_places) *bare_lower++ = H[place];
+        }
         void done(int, const double* H, const double*) {
             for (int place : owner.jacobian_places) *jacobian++ = memory.rows[place];
             for (int place : owner.hessian_places) *lower++ = H[place];
         }
         const StageGraph& owner;
         GraphMemory& memory;
-        double *jacobian, *lower;
+        double *jacobian, *lower, *bare_lower = nullptr;
+        int rows = 0;  // whose H the bare one is
     };
 
 private:
@@ -150,6 +168,32 @@ private:
         }
     }
 
+    // y, the compiled slopes and those of the nodes.
+    void linearize(GraphMemory& memory, const Lanes& lanes) const {
+        solve(memory, lanes);
+        call(graph.slopes, memory, lanes, memory.slopes, graph.slopes.size);
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            memory.dynamics[k].slopes(memory.parts[k].y, InTurn(memory.parts[k].slope));
+            slopes_beside(int(k), memory, lanes);
+        }
+    }
+
+    // L,zz
+    void curve(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride, const double* nu,
+               std::int64_t nu_stride, double* to) const {
+        const double* more[] = {weights, nu};
+        const std::int64_t steps[] = {stride, nu_stride};
+        call(graph.curvature, memory, lanes, to, graph.curvature.size, 2, more, steps);
+    }
+
+    // The same of the first rows alone.
+    void curve_head(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride,
+                    int head) const {
+        for (int l = 0; l < lanes.count; ++l)
+            std::copy_n(weights + l * stride, head, memory.head_weights + std::ptrdiff_t(l) * graph.rows);
+        curve(memory, lanes, memory.head_weights, graph.rows, memory.no_nu, 0, memory.bare_curvature);
+    }
+
     // Of the terms that the recursions of node k leave out: rows of J and what they lack, slopes, curvature.
     void matrix_beside(int k, GraphMemory& memory, const Lanes& lanes) const {
         const Compiled& code = graph.beside[k].matrix;
@@ -198,15 +242,13 @@ private:
     }
 
     // mu and nu, from the last node to the first.
-    void adjoints(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride,
-                  Damped damped) const {
+    void adjoints(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride) const {
         const auto slopes = [&](int l) { return memory.slopes + std::ptrdiff_t(l) * graph.slopes.size; };
         for (std::size_t k = 0; k < nodes.size(); ++k) std::fill_n(memory.parts[k].mu, nodes[k].saddle.size() * W, 0.0);
         for (int l = 0; l < lanes.count; ++l)
             for (std::size_t r = 0; r < f_rows.size(); ++r)
                 for (const Entry& e : f_rows[r].unknown)
-                    memory.parts[e.row].mu[e.column * W + l] +=
-                        damped.share_of(int(r)) * weights[l * stride + r] * slopes(l)[e.from];
+                    memory.parts[e.row].mu[e.column * W + l] += weights[l * stride + r] * slopes(l)[e.from];
         for (int k = int(nodes.size()) - 1; k >= 0; --k) {
             const Node& node = nodes[k];
             const Saddle& s = node.saddle;
@@ -229,7 +271,8 @@ private:
     }
 
     // Of all lanes, what is sparse in a node that rests on no other.
-    void add_up(const Node& node, GraphMemory& memory, GraphMemory::NodeMemory& part, const Lanes& lanes) const {
+    void add_up(const Node& node, GraphMemory& memory, GraphMemory::NodeMemory& part, const Lanes& lanes,
+                bool curved) const {
         if (!node.earlier.empty()) return;
         const std::size_t one = node.own.size();
         store(part.own + one * W, broadcast(1.0));
@@ -238,7 +281,7 @@ private:
             for (std::size_t e = 0; e < one; ++e) part.own[e * W + l] = slopes[node.own[e].from];
         }
         node.fills.find(part.slope, part.own, part.fills);
-        if (graph.exact) node.bends.find(part.curvature, part.own, part.bends);
+        if (curved) node.bends.find(part.curvature, part.own, part.bends);
     }
 
     // Y of every node at one stage, in columns along (u, x).
@@ -306,36 +349,69 @@ private:
         for (int i = 0; i < n; i += W) store(y + i, load(y + i) + scale * load(x + i));
     }
 
-    void find_hessian(GraphMemory& memory, int l, double* H) const {
-        const double* L = memory.curvature + std::ptrdiff_t(l) * graph.curvature.size;
-        fill_zero(n * n, H);  // first the sum of what is added with its transpose
-        for (const Entry& e : both_own)
-            H[e.row + std::ptrdiff_t(e.column) * n] += (e.row == e.column ? 0.5 : 1.0) * L[e.from];
-        for (const Entry& e : one_own) add_scaled(L[e.from], column(memory, e.row), H + std::ptrdiff_t(e.column) * n);
-        if (graph.exact) bend(memory, l, H);
-        fold(n, H, n);
-        if (!bent.empty()) curve_in_unknowns(memory, L, H);
+    // The bare Hessian of lane l.
+    template <class To>
+    const double* put_bare(GraphMemory& memory, int first, int l, To& to) const {
+        double* H = to.bare(first + l);
+        find_hessian(memory, l, memory.bare_curvature, false, H);
+        to.bare_done(first + l, H);
+        return H;
+    }
+
+    void add_triangle(const double* from, double* H) const {
+        for (int j = 0; j < n; ++j) {
+            const std::ptrdiff_t at = std::ptrdiff_t(j) * n;
+            for (int i = j / W * W; i < n; i += W) store(H + at + i, load(H + at + i) + load(from + at + i));
+        }
+    }
+
+    // From L,zz and, where `curved`, the curvature of the nodes.
+    void find_hessian(GraphMemory& memory, int l, const double* curvature, bool curved, double* H) const {
+        const double* L = curvature + std::ptrdiff_t(l) * graph.curvature.size;
+        if (!curved && std::all_of(one_own.begin(), one_own.end(), [&](const Entry& e) { return L[e.from] == 0.0; })) {
+            curve_in_unknowns(memory, L, nullptr, H);
+            for (const Entry& e : both_own) H[e.row + std::ptrdiff_t(e.column) * n] += L[e.from];
+        } else {
+            double* sum = memory.sum;  // what is added with its transpose
+            fill_zero(n * n, sum);
+            for (const Entry& e : both_own)
+                sum[e.row + std::ptrdiff_t(e.column) * n] += (e.row == e.column ? 0.5 : 1.0) * L[e.from];
+            for (const Entry& e : one_own)
+                add_scaled(L[e.from], column(memory, e.row), sum + std::ptrdiff_t(e.column) * n);
+            if (curved) bend(memory, l, sum);
+            fold(n, sum, H, n);
+            curve_in_unknowns(memory, L, H, H);
+        }
         for (int j = 0; j < n; ++j)
             std::fill(H + std::ptrdiff_t(j) * n + j / PAD * PAD, H + std::ptrdiff_t(j) * n + j, 0.0);
     }
 
-    // H += Y' L,yy Y
-    void curve_in_unknowns(GraphMemory& memory, const double* L, double* H) const {
-        const double* Y = column(memory, bent[0]);  // of the unknowns in which L is curved
-        if (!side_by_side) {
-            for (std::size_t i = 0; i < bent.size(); ++i)
-                copy(n, column(memory, bent[i]), memory.picked + std::ptrdiff_t(i) * n);
-            Y = memory.picked;
-        }
-        const auto at = [&](int i) { return std::ptrdiff_t(i) * n; };
+    // H = before + Y' L,yy Y; `before` may be null, or H itself.
+    void curve_in_unknowns(GraphMemory& memory, const double* L, const double* before, double* H) const {
+        int* place = memory.bent_places;  // among the unknowns in which L is curved at this stage
+        std::fill_n(place, bent.size(), -1);
+        for (const Entry& e : none_own)
+            if (L[e.from] != 0.0) place[e.row] = place[e.column] = 0;
+        int count = 0;
         for (std::size_t i = 0; i < bent.size(); ++i)
-            scale(bent_alone[i] < 0 ? 0.0 : L[bent_alone[i]], Y + at(int(i)), memory.bent + at(int(i)));
+            if (place[i] == 0) place[i] = count++;
+        if (count == 0 && before) return;
+        const auto at = [&](int i) { return std::ptrdiff_t(i) * n; };
+        const double* Y = memory.picked;
+        if (side_by_side && count == int(bent.size()))
+            Y = column(memory, bent[0]);
+        else
+            for (std::size_t i = 0; i < bent.size(); ++i)
+                if (place[i] >= 0) copy(n, column(memory, bent[i]), memory.picked + at(place[i]));
+        for (std::size_t i = 0; i < bent.size(); ++i)
+            if (place[i] >= 0)
+                scale(bent_alone[i] < 0 ? 0.0 : L[bent_alone[i]], Y + at(place[i]), memory.bent + at(place[i]));
         for (const Entry& e : none_own) {
-            if (e.row == e.column) continue;
-            add_scaled(L[e.from], Y + at(e.row), memory.bent + at(e.column));
-            add_scaled(L[e.from], Y + at(e.column), memory.bent + at(e.row));
+            if (e.row == e.column || L[e.from] == 0.0) continue;
+            add_scaled(L[e.from], Y + at(place[e.row]), memory.bent + at(place[e.column]));
+            add_scaled(L[e.from], Y + at(place[e.column]), memory.bent + at(place[e.row]));
         }
-        product_nt<true, 1>(n, n, int(bent.size()), memory.bent, n, Y, n, H, n, H, n);
+        product_nt<true, 1>(n, n, count, memory.bent, n, Y, n, before, n, H, n);
     }
 
     // H -= sum_k C_k' W_k with C_k = 1/2 S_ww W_k + S_wy Y_k. What goes by way of earlier nodes is gathered for each of them, in D.

@@ -35,10 +35,15 @@ public:
         return program.evaluate(other, objective, rows);
     }
 
-    bool differentiate(double share = 1.0) {
+    bool differentiate() {
         Stopwatch watch(times.functions);
         ++times.differentiations;
-        return program.differentiate(v, y, share);
+        return program.differentiate(v, y);
+    }
+
+    bool damp(double share) {
+        Stopwatch watch(times.functions);
+        return program.damp(v, share);
     }
 
     // A search begins here.

@@ -72,6 +72,7 @@ public:
     Bounds lower, upper;
     bool convex = false;       // known to be a convex quadratic program
     bool curved_cost = false;  // known to have an f that curves up in every direction
+    bool damps = false;        // `damp` is likely to be asked for after `differentiate`
     bool corrected = false;    // the corrections of its bounds count (barrier.hpp)
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.
@@ -79,9 +80,11 @@ public:
 
     // f and r at v. False where a number is not finite.
     virtual bool evaluate(const double* v, double& f, double* r) = 0;
-    // Gradient, J and W at (v, y). `share`: by which the curvature of r counts in W, and so much of that of f as comes from
-    // equations that are solved inside of it. False where a number is not finite.
-    virtual bool differentiate(const double* v, const double* y, double share) = 0;
+    // Gradient, J and W at (v, y). False where a number is not finite.
+    virtual bool differentiate(const double* v, const double* y) = 0;
+    // W there with this share of the curvature of r, and of so much of that of f as comes from equations that are solved inside
+    // of it. False likewise.
+    virtual bool damp(const double* v, double share) = 0;
     // The sizes of the terms that are summed into all rows at v, added up, by the J that was computed last.
     virtual double row_terms(const double* v) const = 0;
     // Change to coordinates whose origin is v, where v lies on a manifold.

@@ -31,14 +31,18 @@ inline void transpose(int rows, int columns, const double* A, int lda, double* B
         }
 }
 
-// The lower triangle, in blocks, of A + A' in place.
-inline void fold(int size, double* A, int ld) {
+// The lower triangle, in blocks, of B = A + A'.
+inline void fold(int size, const double* A, double* B, int ld) {
     for (int j = 0; j < size; j += 4)
         for (int i = j; i < size; i += 4) {
-            const auto at = [&](int r, int c) { return reinterpret_cast<quad*>(A + r + std::ptrdiff_t(c) * ld); };
-            quad a = *at(j, i), b = *at(j, i + 1), c = *at(j, i + 2), d = *at(j, i + 3);
+            const auto from = [&](int r, int c) {
+                return *reinterpret_cast<const quad*>(A + r + std::ptrdiff_t(c) * ld);
+            };
+            const auto to = [&](int c) { return reinterpret_cast<quad*>(B + i + std::ptrdiff_t(j + c) * ld); };
+            quad a = from(j, i), b = from(j, i + 1), c = from(j, i + 2), d = from(j, i + 3);
             turn_block(a, b, c, d);
-            *at(i, j) += a, *at(i, j + 1) += b, *at(i, j + 2) += c, *at(i, j + 3) += d;
+            *to(0) = from(i, j) + a, *to(1) = from(i, j + 1) + b;
+            *to(2) = from(i, j + 2) + c, *to(3) = from(i, j + 3) + d;
         }
 }
 

@@ -161,6 +161,28 @@ def test_recursive_and_compiled_stages_agree(name, hessian, monkeypatch):
             assert np.abs(found[n] - expected[n]).max() < 1e-9 * np.abs(expected[n]).max()
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_the_hessian_is_linear_in_the_share_of_what_rows_and_nodes_curve(name, monkeypatch):
+    """The core evaluates it whole and bare and takes others from these two: beside the compiled one at each share."""
+    transcription = transcribe(CASES[name]())
+    block = transcription.blocks[0]
+    recursive, compiled = both_ways(monkeypatch, transcription, block, "exact")
+    inputs, weights = numbers_for(block, 7)
+    given = [np.ascontiguousarray(part) for part in (*inputs, weights)]
+    jacobian, whole, bare = recursive.graph.parts(given, block.head)
+    np.testing.assert_array_equal(bare, recursive.graph.bare_hessian(given, block.head))
+    slopes, unparted = recursive.graph.derivatives(given)
+    np.testing.assert_array_equal(jacobian, slopes)
+    size = sum(part.numel() for part in block.inputs[:2])
+    assert np.abs(whole - bare).max() > 1e-3 * np.abs(whole).max()
+    for share, found in ((1.0, whole), (1.0, unparted), (0.5, 0.5 * (whole + bare)), (0.0, bare)):
+        counted = np.c_[weights[:, : block.head], share * weights[:, block.head :]]
+        _, hessian = compiled.code[1].batch(*inputs, counted, np.full((1, 1), share))
+        expected = dense(compiled.hessian_places, hessian, (size, size))
+        for ours, theirs in zip(dense(recursive.hessian_places, found, (size, size)), expected):
+            assert np.abs(ours - theirs).max() < 1e-9 * np.abs(theirs).max()
+
+
 def test_threads_change_no_bit(monkeypatch):
     monkeypatch.setattr(functions, "MANY_UNKNOWNS", 1)
     solver = dive(diver(), steps=12).build()

@@ -36,6 +36,7 @@ public:
     void start() {
         regularization = {};
         running = 0;
+        program.damps = false;
         cost = program.curved_cost ? Cost::convex : Cost::unknown;
     }
 
@@ -44,15 +45,17 @@ public:
         program.take_sigma(sigma);
         regularization.clear();
         regularization.eager = rule == CurvatureRule::damped;
+        program.damps = false;
         if (serves()) {
             running = 0;
             return true;
         }
         if (rule == CurvatureRule::damped && ++running <= MOST_RUNNING) {
             if (cost == Cost::unknown && !look_at_cost(sigma)) return false;
-            if (cost == Cost::convex)
+            program.damps = cost == Cost::convex;
+            if (program.damps)
                 for (const double share : SHARES) {
-                    if (!count_rows(share, sigma)) return false;
+                    if (!point.damp(share)) return false;
                     if (serves()) return true;
                 }
         }
@@ -73,16 +76,11 @@ private:
 
     // The kind of the cost, once in a solve.
     bool look_at_cost(const double* sigma) {
-        if (!count_rows(0.0, no_sigma)) return false;
+        if (!point.damp(0.0)) return false;
+        program.take_sigma(no_sigma);
         cost = serves() ? Cost::convex : Cost::other;
-        return cost == Cost::convex || count_rows(1.0, sigma);
-    }
-
-    // The Hessian anew, with so much of the rows' curvature. False where a number is not finite.
-    bool count_rows(double share, const double* sigma) {
-        if (!point.differentiate(share)) return false;
         program.take_sigma(sigma);
-        return true;
+        return cost == Cost::convex || point.damp(1.0);
     }
 
     Iterate& point;

@@ -69,14 +69,16 @@ public:
         return finite;
     }
 
-    bool differentiate(const double* v, const double* y, double share) override {
-        const double objective = base.horizon.objective_scale;
-        base.horizon.objective_scale = 0.0;
-        const bool finite = base.differentiate(v, y, share);
-        base.horizon.objective_scale = objective;
+    bool differentiate(const double* v, const double* y) override {
+        base.damps = damps;
+        const bool finite = without_objective([&] { return base.differentiate(v, y); });
         for (int i = 0; i < base.size_v; ++i) gradient_v[i] = zeta * scale[i] * scale[i] * (v[i] - reference[i]);
         for (int i = 0; i < base.size_y; ++i) gradient_v[at_p() + i] = gradient_v[at_n() + i] = real_row[i] ? RHO : 0.0;
         return finite;
+    }
+
+    bool damp(const double* v, double share) override {
+        return without_objective([&] { return base.damp(v, share); });
     }
 
     double row_terms(const double* v) const override { return base.row_terms(v); }
@@ -167,6 +169,15 @@ public:
     }
 
 private:
+    template <class Job>
+    bool without_objective(const Job& job) {
+        const double objective = base.horizon.objective_scale;
+        base.horizon.objective_scale = 0.0;
+        const bool finite = job();
+        base.horizon.objective_scale = objective;
+        return finite;
+    }
+
     static void inherit(const Bounds& from, Bounds& to) {
         to.count = 0;
         for (int i = 0; i < from.size; ++i) {

@@ -114,15 +114,15 @@ public:
         return finite;
     }
 
-    bool differentiate(const double* v, const double* y, double share) override {
-        double* weights = multipliers;
-        for (int i = 0; i < size_y; i += W) store(weights + i, share * load(y + i));
-        const bool finite = horizon.differentiate(v, {weights, weights + at_eta(), weights + at_nu()}, share);
+    bool differentiate(const double* v, const double* y) override {
+        const bool finite = horizon.differentiate(v, {y, y + at_eta(), y + at_nu()}, damps);
         leave_out_fixed(horizon.gradient);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         differentiate_excess(v);
         return finite;
     }
+
+    bool damp(const double* v, double share) override { return horizon.damp(v, share); }
 
     // The part of `differentiate` that excess has, which `scale` leaves out: it is not known then.
     void differentiate_excess(const double* v) {
@@ -297,7 +297,6 @@ private:
         gradient_v = a.vector(size_v);
         reduced_h = a.vector(riccati.size_z);
         right = a.vector(size_y);
-        multipliers = a.vector(size_y);
         sigma_s = a.vector(horizon.size_c), S = a.vector(horizon.size_c);
         excess.lay_out(a);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -346,7 +345,7 @@ private:
     Arena arena;
     double softness = 0.0;    // delta_c of the last factorization
     double unscaled_f = 0.0;  // where `scale` looked
-    double *gradient_v, *reduced_h, *right, *multipliers, *sigma_s, *S, *along, *uniform;
+    double *gradient_v, *reduced_h, *right, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
 };
 

@@ -82,14 +82,18 @@ public:
         return {lanes, first, first + jacobian * lanes};
     }
 
-    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`. `share`: of the curvature that nodes
-    // have by the objective.
+    // The same of a block with a graph, whole rows where `to` wants them; see `StageGraph`.
     template <class To>
-    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, double share, To& to) {
-        block->graph->differentiate(inputs, strides, count, *memory, to, {block->objective, share});
+    void place_derivatives(const double* const* inputs, const std::int64_t* strides, int count, To& to) {
+        block->graph->differentiate(inputs, strides, count, *memory, to);
+    }
+    template <class To>
+    void place_bare(const double* const* inputs, const std::int64_t* strides, int count, To& to) {
+        block->graph->differentiate_bare(inputs, strides, count, *memory, to);
     }
     double* spare_row() { return memory->rows; }
     double* spare_hessian() { return memory->H; }
+    double* spare_bare() { return memory->bare; }
 
 private:
     // Whether the code leaves them in its memory as they are wanted (`native/compiler/llvm_ir/driver.py`).

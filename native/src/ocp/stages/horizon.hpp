@@ -52,14 +52,23 @@ public:
 
     // Values and derivatives at z, by the functions or by the constants.
     bool evaluate(const double* z, Values& out) { return constant ? multiply(z, out) : call_values(z, out); }
-    bool differentiate(const double* z, const Multipliers& m, double share = 1.0) {
+    // `bare`: `damp` will be asked for.
+    bool differentiate(const double* z, const Multipliers& m, bool bare = false) {
         flat = false;
-        if (!constant) return call_derivatives(z, m, share);
+        if (!constant) return call_derivatives(z, m, bare && has_graphs());
         const double* slope = constants->gradient(z);
         for (int i = 0; i < riccati.size_z; i += W) store(gradient + i, objective_scale * load(slope + i));
         for (std::size_t k = 0; placed_scale != objective_scale && k < riccati.stages.size(); ++k)
             constants->place_hessian(k, objective_scale, riccati.stages[k].H);
         placed_scale = objective_scale;
+        return true;
+    }
+
+    // H there with so much of the curvature of rows, and of nodes inside the objective.
+    bool damp(const double* z, double share) {
+        if (constant) return true;
+        if (!damped.knows_bare() && !call_bare(z)) return false;
+        damped.count(share);
         return true;
     }
 
@@ -118,7 +127,7 @@ private:
     bool find_constants() {
         fill_zero(padded(riccati.size_z), origin);
         Values values{0.0, constants->b0, constants->g0, constants->c0};
-        if (!call_values(origin, values) || !call_derivatives(origin, {no_rows, no_rows, no_rows}, 1.0)) return false;
+        if (!call_values(origin, values) || !call_derivatives(origin, {no_rows, no_rows, no_rows}, false)) return false;
         constants->f0 = values.objective;
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];

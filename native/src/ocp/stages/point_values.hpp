@@ -16,7 +16,7 @@ struct Values {
 
 // Multipliers of the scaled rows, in the layout of the values, and of the scaled objective.
 struct Multipliers {
-    double *lambda, *eta, *nu;
+    const double *lambda, *eta, *nu;
     double objective = 1.0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "damped_hessian.hpp"
 #include "kernels/threads.hpp"
 #include "light_rows_of_block.hpp"
 #include "linearization.hpp"
@@ -20,7 +21,8 @@ public:
         : Linearization(riccati, inequalities),
           blocks(std::move(blocks)),
           parameter_count(parameters),
-          stage_parameter_count(stage_parameters) {
+          stage_parameter_count(stage_parameters),
+          damped(riccati) {
         for (const Block& block : this->blocks) light_rows.emplace_back(block, riccati.stages[block.first]);
         arena.build([this](Arena& a) { lay_out(a); });
         for (std::size_t i = 0; i < this->blocks.size(); ++i) {
@@ -77,27 +79,42 @@ public:
     }
 
     // Derivatives at z into the sweeps' matrices: H (lower triangle) of the Lagrangian, E (never scaled, as the sweep wants
-    // x_child itself), G; into C and `gradient` of the objective. `share`: of the curvature that nodes have by the objective.
+    // x_child itself), G; into C and `gradient` of the objective. `bare`: what `call_bare` gives too.
     // False where a number is not finite; the row of `fault` is then -1.
-    bool call_derivatives(const double* z, const Multipliers& m, double share) {
+    bool call_derivatives(const double* z, const Multipliers& m, bool bare) {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k)
             if (opened_by[k] < 0) fill_zero(riccati.stages[k].n * riccati.stages[k].n, riccati.stages[k].H);
         fill_zero(padded(riccati.size_z), gradient);
-        bool finite = true;
-        for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const bool finite = on_blocks([&](int i, int first, int last, int thread) {
             const Block& block = blocks[i];
-            const bool here = share_stages(block, [&](int first, int last, int thread) {
-                gather_weights(block, first, last, m, weight_rows[i]);
-                const Inputs in = inputs(block, first, z, weight_rows[i], &share);
-                if (!block.graph) return call_compiled(int(i), in, first, last, thread);
-                WholeRows rows{*this, block, calls[thread][i], int(i), first, -1};
-                calls[thread][i].place_derivatives(in.at, in.strides, last - first, share, rows);
-                return rows.faulty;
-            });
-            if (finite && !here) fault = {int(i), block.first + first_fault.load(), -1};
-            finite &= here;
-        }
+            gather_weights(block, first, last, m, weight_rows[i]);
+            const Inputs in = inputs(block, first, z, weight_rows[i], &WHOLE);
+            if (!block.graph) {
+                const int faulty =
+                    call_compiled(i, in, first, last, thread,
+                                  [&](int k, int count, const SideBySide& found) { return place(i, k, count, found); });
+                const int bare_faulty = bare ? find_bare(i, z, first, last, thread) : -1;
+                return faulty < 0 ? bare_faulty : faulty;
+            }
+            WholeRows rows{*this, block, calls[thread][i], i, first, bare};
+            calls[thread][i].place_derivatives(in.at, in.strides, last - first, rows);
+            return rows.faulty;
+        });
+        damped.renew(bare);
         return finite;
+    }
+
+    // H without the curvature of rows, and of nodes inside the objective, to `damped`. As above.
+    bool call_bare(const double* z) {
+        const bool finite =
+            on_blocks([&](int i, int first, int last, int thread) { return find_bare(i, z, first, last, thread); });
+        damped.renew(true);
+        return finite;
+    }
+
+    // Whether both at once take less time than one after the other.
+    bool has_graphs() const {
+        return std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return bool(b.graph); });
     }
 
     const std::vector<Block> blocks;
@@ -105,10 +122,16 @@ public:
     double *parameters, *stage_parameters;  // shared; of all stages in a row
     Fault fault;                            // the last one that was met
 
+protected:
+    DampedHessian damped;
+
 private:
+    static constexpr double WHOLE = 1.0, BARE = 0.0;  // of the curvature that nodes have by the objective
+
     void lay_out(Arena& a) {
         parameters = a.vector(parameter_count);
         stage_parameters = a.vector(stage_parameter_count);
+        if (!blocks.empty()) damped.lay_out(a);
         const auto count = blocks.size();
         value_rows.resize(count), weight_rows.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
@@ -119,6 +142,19 @@ private:
                 riccati.stages[block.child + k].light = {nullptr, a.vector(light_rows[i].values()),
                                                          a.vector(block.dynamics)};
         }
+    }
+
+    // job(block, first, last, thread) on runs of the stages of all blocks, as below; the first of the faults is kept.
+    template <class Job>
+    bool on_blocks(const Job& job) {
+        bool finite = true;
+        for (int i = 0; i < int(blocks.size()); ++i) {
+            const bool here =
+                share_stages(blocks[i], [&](int first, int last, int thread) { return job(i, first, last, thread); });
+            if (finite && !here) fault = {i, blocks[i].first + first_fault.load(), -1};
+            finite &= here;
+        }
+        return finite;
     }
 
     // job(first, last, thread), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
@@ -174,18 +210,46 @@ private:
         std::int64_t strides[7];
     };
 
+    // of_stage(k) of the stages in lanes, `count` from `stage` on.
+    template <class OfStage>
+    static auto of_lanes(int stage, int count, const OfStage& of_stage) {
+        NonzeroPlaces::OfLanes<std::remove_pointer_t<decltype(of_stage(0))>> all;
+        for (int l = 0; l < NonzeroPlaces::MOST_LANES; ++l) all[l] = of_stage(stage + std::min(l, count - 1));
+        return all;
+    }
+
     // Derivatives of stages first to last of block i, a compiled one: as many at a time as the code computes side by side, so that
-    // they are in the cache when they go to their places. The first stage with a fault, or -1.
-    int call_compiled(int i, Inputs in, int first, int last, int thread) {
+    // they are in the cache when put(k, count, them) brings them to their places. The first stage with a fault, or -1.
+    template <class Put>
+    int call_compiled(int i, Inputs in, int first, int last, int thread, const Put& put) {
         BlockCalls& functions = calls[thread][i];
         int faulty = -1;
         for (int k = first; k < last; k += functions.lanes) {
             const int count = std::min(functions.lanes, last - k);
-            const int bad = place(i, k, count, functions.side_by_side(in.at, in.strides, count));
+            const int bad = put(k, count, functions.side_by_side(in.at, in.strides, count));
             if (faulty < 0 && bad >= 0) faulty = k + bad;
             for (int a = 0; a < 7; ++a) in.at[a] += count * in.strides[a];
         }
         return faulty;
+    }
+
+    // `call_bare` on stages first to last of block i. The first stage with a fault, or -1.
+    int find_bare(int i, const double* z, int first, int last, int thread) {
+        const Block& block = blocks[i];
+        double* weights = weight_rows[i] + std::ptrdiff_t(first) * block.rows();
+        std::fill_n(weights, std::ptrdiff_t(last - first) * block.rows(), 0.0);
+        for (int k = first; block.objective && k < last; ++k, weights += block.rows()) *weights = objective_scale;
+        const Inputs in = inputs(block, first, z, weight_rows[i], &BARE);
+        if (!block.graph)
+            return call_compiled(i, in, first, last, thread, [&](int k, int count, const SideBySide& found) {
+                NonzeroPlaces::Lanes lanes{found, count};
+                place_hessian(i, block.first + k, lanes,
+                              of_lanes(block.first + k, count, [&](int stage) { return damped.bare(stage); }));
+                return lanes.first_fault();
+            });
+        WholeRows rows{*this, block, calls[thread][i], i, first, true};
+        calls[thread][i].place_bare(in.at, in.strides, last - first, rows);
+        return rows.faulty;
     }
 
     // Takes the derivatives of a block with a graph straight to the sweeps' matrices; see `StageGraph`.
@@ -193,7 +257,12 @@ private:
         StageFunctions& owner;
         const Block& block;
         BlockCalls& calls;
-        int index, first, faulty;  // of the block; its first stage of this run; the first stage with a fault, or -1
+        int index, first;  // of the block; its first stage of this run
+        bool with_bare;    // H without curvature of rows and nodes is wanted
+        int faulty = -1;   // the first stage with a fault, or -1
+
+        bool parts() const { return with_bare; }
+        int head() const { return block.objective; }
 
         double* row(int k, int r) const {
             const int stage = block.first + first + k;
@@ -207,6 +276,14 @@ private:
         double* hessian(int k) const {
             const int stage = block.first + first + k;
             return owner.opened_by[stage] == index ? owner.riccati.stages[stage].H : calls.spare_hessian();
+        }
+        double* bare(int k) const {
+            const int stage = block.first + first + k;
+            return owner.opened_by[stage] == index ? owner.damped.bare(stage) : calls.spare_bare();
+        }
+        void bare_done(int k, const double* H) {
+            const int stage = block.first + first + k;
+            note(k, settle(owner.riccati.stages[stage].n, H, owner.damped.bare(stage)));
         }
         void done(int k, const double* H, const double* slopes) {
             const int stage = block.first + first + k;
@@ -231,14 +308,26 @@ private:
             };
             scale(equalities, block.equalities, owner.equality_scale + owner.at_equality(block, stage));
             scale(inequalities, block.inequalities, owner.inequality_scale + owner.at_inequality(block, stage));
-            for (int j = 0; j < s.n; ++j) {
-                const int below = j / W * W;
-                const std::ptrdiff_t at = below + std::ptrdiff_t(j) * s.n;
-                finite &= all_finite(s.n - below, H + at);
-                for (int i = 0; H != s.H && i < s.n - below; i += W)
-                    store(s.H + at + i, load(s.H + at + i) + load(H + at + i));
-            }
+            finite &= settle(s.n, H, s.H);
+            note(k, finite);
+        }
+
+    private:
+        void note(int k, bool finite) {
             if (!finite && faulty < 0) faulty = first + k;
+        }
+
+        // H, where it is another block's stage, to what that has. False where a number of it is not finite.
+        static bool settle(int n, const double* H, double* to) {
+            bool finite = true;
+            for (int j = 0; j < n; ++j) {
+                const int below = j / W * W;
+                const std::ptrdiff_t at = below + std::ptrdiff_t(j) * n;
+                finite &= all_finite(n - below, H + at);
+                for (int i = 0; H != to && i < n - below; i += W)
+                    store(to + at + i, load(to + at + i) + load(H + at + i));
+            }
+            return finite;
         }
     };
 
@@ -277,12 +366,7 @@ private:
         const Block& block = blocks[i];
         const NonzeroPlaces& to = places[i];
         NonzeroPlaces::Lanes lanes{found, count};
-        const auto each = [&](const auto& of_stage) {
-            NonzeroPlaces::OfLanes<std::remove_pointer_t<decltype(of_stage(0))>> all;
-            for (int l = 0; l < NonzeroPlaces::MOST_LANES; ++l)
-                all[l] = of_stage(block.first + k + std::min(l, count - 1));
-            return all;
-        };
+        const auto each = [&](const auto& of_stage) { return of_lanes(block.first + k, count, of_stage); };
         const auto child = [&](int stage) -> Riccati::Stage& {
             return riccati.stages[block.child + stage - block.first];
         };

@@ -54,7 +54,7 @@ public:
             if (!measure()) return Status::not_finite;
             const bool asked_to_end = supervisor.watch(record());
             if (converged() || supervisor.confirmed())
-                return !program.convex && direction.curves_down() ? Status::not_minimal : Status::solved;
+                return program.convex ? Status::solved : direction.judge_curvature();
             if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iteration_limit;

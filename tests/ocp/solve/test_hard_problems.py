@@ -230,3 +230,31 @@ def test_squares_that_are_to_vanish(everywhere):
     assert solution.status in {"stalled", "solved"} and solution.statistics.iterations < 100
     assert solution.objective == pytest.approx(expected, rel=1e-4)
     np.testing.assert_allclose(solution.x[-1], [0.6, 0.8], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [762, 6082, 11853, 20068, 23079])
+def test_rows_that_nearly_depend_on_each_other(seed):
+    """Two rows at the end are the same but for 1e-9 to 1e-6. What the sweep passes back grows until the factors of any
+    Hessian, be it all diagonal, look as if it curved down. There are steps nevertheless; that a point is a solution or
+    that it is not minimal is said only where it can be told."""
+    random = np.random.default_rng(seed)
+    states, controls, steps = (int(random.integers(*limits)) for limits in ((2, 5), (1, 3), (2, 6)))
+    apart = 10.0 ** random.uniform(-9, -4)
+    A = random.normal(size=(states, states))
+    B = random.normal(size=(states, controls)) * 10.0 ** random.uniform(-5, 0, size=(1, controls))
+    end = np.repeat(random.normal(size=(2, states))[:1], 2, axis=0)
+    end[1] += apart * random.normal(size=states)
+    row = random.normal(size=(1, states + controls))
+    ocp = Problem(steps=steps)
+    x, u = ocp.state("x", states), ocp.control("u", controls)
+    ocp.next(x=A @ x + B @ u)
+    ocp.minimize(ca.sumsqr(u) / 2 + ca.sumsqr(x) / 2 + 1e-3 * ca.sqrt(1 + u[0] ** 2))
+    ocp.minimize(ca.sumsqr(x) / 2, at="end")
+    ocp.constrain("row", row @ ca.vertcat(x, u), equals=0)
+    ocp.constrain("end", end @ x, equals=1, at="end")
+    solution, theirs = (ocp.build(backend=name).solve() for name in ("native", "ipopt"))
+    assert solution.statistics.iterations <= 10 and solution.check().equalities < 1e-7
+    if solution.status == theirs.status == "solved":
+        assert solution.objective == pytest.approx(theirs.objective, rel=1e-6)
+    else:
+        assert solution.status == "stalled"

@@ -60,7 +60,7 @@ public:
                 }
         }
         Stopwatch watch(point.times.linear);
-        return regularization.increase(program);
+        return regularization.increase(program) || regularization.strengthen(program, point.mu);
     }
 
 private:

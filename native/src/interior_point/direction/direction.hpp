@@ -4,6 +4,7 @@
 
 #include "curvature.hpp"
 #include "interior_point/iterate.hpp"
+#include "interior_point/status.hpp"
 #include "refinement.hpp"
 
 namespace trisweep {
@@ -93,12 +94,15 @@ public:
         return true;
     }
 
-    // Whether the objective curves down along a direction that the constraints leave open: a saddle or a maximum.
-    bool curves_down() {
+    // What a point whose residuals are small is. Where the objective curves down along a direction that the constraints leave open:
+    // a saddle or a maximum. Where even a Hessian that is all diagonal seems to, rows depend on each other nearly: nobody can tell.
+    Status judge_curvature() {
         set_curvature(program, sigma);
         program.take_sigma(sigma);
         exact = program.factor(0.0, 0.0);
-        return !exact && !program.factor(std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma)), 0.0);
+        const double flat = std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma));
+        if (exact || program.factor(flat, 0.0)) return Status::solved;
+        return program.factor(STIFF, 0.0) ? Status::not_minimal : Status::stalled;
     }
 
     // The direction from there, by the factors of that look. False where they are not those of the system itself.
@@ -131,6 +135,7 @@ private:
     static constexpr int SINGULAR_TRIES = 5;   // larger deltas for a system whose solution has a large residual
     static constexpr double FLAT = 1e-6;       // curvature, of the scaled problem, below which a direction is flat
     static constexpr double ROUNDING = 1e-15;  // share of the stiffest bound's curvature that is lost in the sums
+    static constexpr double STIFF = 1e20;      // a delta beside which there is no other curvature
     static constexpr double LARGEST_ESTIMATE = 1e3;
     static constexpr double CONTRADICTED = 0.1;  // share of the violation
 
@@ -142,7 +147,7 @@ private:
     double *h, *sigma;
     double* no_rows;     // zeros
     double* left;        // of the rows
-    bool exact = false;  // whether `curves_down` factored the system itself
+    bool exact = false;  // whether `judge_curvature` factored the system itself
 };
 
 }  // namespace trisweep

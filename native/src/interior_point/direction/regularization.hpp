@@ -24,9 +24,11 @@ public:
         return program.factor(0.0, 0.0) || increase(program);
     }
 
-    // For a system that is as good as singular: first as if the rows were at fault, then the Hessian.
+    // For a system that is as good as singular: first as if the rows were at fault, then the Hessian. Where no delta serves they
+    // are: rows that nearly depend on each other let the sweep's numbers grow.
     bool strengthen(Program& program, double mu) {
         if (delta_c > 0.0) return increase(program);
+        if (delta > LARGEST) delta = 0.0;
         delta_c = 1e-8 * std::pow(mu, 0.25);
         return program.factor(delta, delta_c) || increase(program);
     }

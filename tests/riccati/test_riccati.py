@@ -254,6 +254,21 @@ def test_a_terminal_constraint_on_an_underactuated_chain_reaches_back_across_sta
     assert len(solution.cost_to_go[-4].Gx) == 1 and len(solution.cost_to_go[-5].Gx) == 0
 
 
+@pytest.mark.parametrize("nx, nu", [(4, 1), (14, 7), (24, 8), (30, 9)])
+def test_rows_on_states_alone_are_met_by_controls_before_them(nx, nu):
+    """At the free root, amid the chain and at its end: no control of their own stage is fixed by them."""
+    rng, rows = np.random.default_rng(1), min(nu, 3)
+    stages = list(benchmark_chain(nx, nu, 12, terminal_rows=rows).stages)
+    for k in (0, 6):
+        stages[k] = replace(stages[k], Gx=rng.normal(size=(rows, nx)), Gu=np.zeros((rows, nu)), g=rng.normal(size=rows))
+    problem = LQProblem(stages)
+    solution, expected = problem.solve(), dense.solve(problem)
+    assert solution.status == expected.status == "solved"
+    for name in ("x", "u", "costates", "multipliers"):
+        assert relative_error(getattr(solution, name), getattr(expected, name)) < 1e-9
+    assert [len(each.Gx) for each in solution.cost_to_go][5:8] == [0, rows, 0]
+
+
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_units_of_the_equalities_do_not_matter(scale):
     for seed in range(50):

@@ -67,13 +67,26 @@ inline void transposed_multiply_add(int rows, int columns, const double* A, int 
         with_count<4>(columns, [&]<int NC>() { transposed_multiply_add_columns<NC, SIGN>(rows, A, ld, x, y); });
 }
 
-// y += A x for a symmetric A of which the lower triangle is given, with zeros above it.
-inline void symmetric_multiply_add(int size, const double* A, int ld, const double* x, double* y) {
+// y += A x for a symmetric A of which the lower triangle is given, with zeros above it: every block of columns is read once.
+inline void symmetric_multiply_add(int size, const double* A, std::ptrdiff_t ld, const double* x, double* y) {
     for (int j = 0; j < size; j += PAD) {
-        const double* block = A + j + std::ptrdiff_t(j) * ld;
-        multiply_add(size - j, PAD, block, ld, x + j, y + j);
-        transposed_multiply_add(size - j, PAD, block, ld, x + j, y + j);
-        for (int i = 0; i < PAD; ++i) y[j + i] -= block[i + std::ptrdiff_t(i) * ld] * x[j + i];
+        const double* block = A + j + j * ld;
+        vec acc[PAD] = {}, along[PAD];
+#pragma GCC unroll 8
+        for (int c = 0; c < PAD; ++c) along[c] = broadcast(x[j + c]);
+        for (int i = 0; i < size - j; i += W) {
+            const vec here = load(x + j + i);
+            vec to = load(y + j + i);
+#pragma GCC unroll 8
+            for (int c = 0; c < PAD; ++c) {
+                const vec entries = load(block + c * ld + i);
+                to += entries * along[c];
+                acc[c] += entries * here;
+            }
+            store(y + j + i, to);
+        }
+        const quad sum = sums(acc[0], acc[1], acc[2], acc[3]);
+        for (int c = 0; c < PAD; ++c) y[j + c] += sum[c] - block[c + c * ld] * x[j + c];
     }
 }
 

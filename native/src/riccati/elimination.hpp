@@ -81,24 +81,24 @@ public:
         h1 = arena.vector(most_rank);
     }
 
-    // From H, G, sizes and diagonal on the bench: everything that does not depend on h and g. `smallest_pivot`: of controls;
-    // `root`: P is kept as its factor, where it has one. False: not positive definite.
-    bool eliminate(const Workbench& bench, double smallest_pivot, bool root, const SharedProducts& shared) {
-        if (rows == 0) return factor_controls(bench) && (find_cost_to_go(bench, bench.H, root, shared), true);
-        rank = passed = 0;
-        declined = false;
-        eliminate_rows(bench, smallest_pivot);
-        substitute_controls(bench);
-        return factor_controls(bench, bench.F) && (find_cost_to_go(bench, bench.F, root, shared), true);
-    }
-
-    // The same in two parts, where there are no rows. The first takes nothing of H but its columns of u.
-    bool factor_controls(const Workbench& bench) {
+    // From G and its sizes on the bench: which rows fix controls, and which are left on x. `smallest_pivot`: of controls.
+    void eliminate_rows(const Workbench& bench, double smallest_pivot) {
         rank = passed = 0;
         declined = false;
         for (int i = 0; i < nu; ++i) rest[i] = i;
-        return factor_controls(bench, bench.H);
+        if (rows) split_rows(bench, smallest_pivot);
     }
+
+    // Then, from H and its diagonal there too: everything that does not depend on h and g. `root`: P is kept as its factor, where
+    // it has one. False: not positive definite.
+    bool eliminate(const Workbench& bench, bool root, const SharedProducts& shared) {
+        if (rank) substitute_controls(bench);
+        double* H = rank ? bench.F : bench.H;
+        return factor_controls(bench, H) && (find_cost_to_go(bench, H, root, shared), true);
+    }
+
+    // The same in two parts, where no row fixes a control. The first takes nothing of H but its columns of u.
+    bool factor_controls(const Workbench& bench) const { return factor_controls(bench, bench.H); }
     void find_cost_to_go(const Workbench& bench, bool root, const SharedProducts& shared) {
         find_cost_to_go(bench, bench.H, root, shared);
     }
@@ -184,7 +184,7 @@ private:
     int padded_rank() const { return padded(std::min(nu, most_rows)); }
 
     // Complete pivoting over the u columns, then over the x columns; the rows end up as drawn above.
-    void eliminate_rows(const Workbench& bench, double smallest_pivot) {
+    void split_rows(const Workbench& bench, double smallest_pivot) {
         double* candidate = bench.candidate;
         for (int i = 0; i < rows; ++i) order[i] = i;
         std::fill(candidate, candidate + nu, 1.0);
@@ -293,7 +293,6 @@ private:
         for (int j = nu2; j < up2; ++j) fill_zero(n2, F + j * ld);
         for (int j = 0; j < nx; ++j)
             copy(xp, H + up + std::ptrdiff_t(up + j) * ld, F + up2 + std::ptrdiff_t(up2 + j) * ld);
-        if (rank == 0) return;
         const int columns = up2 + nx;
         product_nt<true, -1>(n2, columns, rank, Y, n, N, n, F, ld, F, ld);
         product_nt<true, -1>(n2, columns, rank, N, n, Y, n, F, ld, F, ld);

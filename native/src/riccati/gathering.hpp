@@ -18,11 +18,28 @@ public:
         light_product.lay_out(a, most_x, most_n);
     }
 
-    // Hessian, rows and the sizes of their terms, of stage s, on the bench. controls() comes when the Hessian's columns of u are
-    // there, perhaps before the others are.
+    // Rows of stage s, and the sizes of their terms, on the bench.
+    void gather_rows(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench) {
+        int rows = s.ng;
+        for (int i = 0; i < s.ng; ++i) {
+            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
+            measure_row(s, i, bench.G + i * s.n, bench);
+        }
+        for (int c = s.first_child; c >= 0; c = stages[c].sibling) {
+            RiccatiStage& child = stages[c];
+            child.at_rows = rows;
+            const int passed = child.sweep.passed;
+            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, padded(child.nx), nullptr, 0,
+                          bench.G + rows * s.n, s.n);
+            for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i, rows + i, bench);
+            rows += passed;
+        }
+    }
+
+    // Hessian of stage s, on the bench. controls() comes when its columns of u are there, perhaps before the others are.
     template <class Controls>
-    void gather(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench,
-                const SharedProducts& shared, const Controls& controls) {
+    void gather_hessian(std::vector<RiccatiStage>& stages, RiccatiStage& s, const Workbench& bench,
+                        const SharedProducts& shared, const Controls& controls) {
         Elimination& e = s.sweep;
         const double* hessian = s.H;
         int hessian_ld = s.n;
@@ -36,11 +53,6 @@ public:
         }
         for (int i = 0; i < s.nu; ++i)
             bench.diagonal[i] = std::fabs(hessian[i + i * hessian_ld] + (s.diagonal ? s.diagonal[i] : 0.0));
-        e.rows = s.ng;
-        for (int i = 0; i < s.ng; ++i) {
-            copy(s.n, s.G + i * s.n, bench.G + i * s.n);
-            measure_row(s, i, bench.G + i * s.n, bench);
-        }
         bool told = false;
         const auto tell = [&] {
             for (int i = 0; i < s.nu; ++i) {
@@ -73,12 +85,6 @@ public:
                                            bench.H, e.ld);
             hessian = bench.H;
             hessian_ld = e.ld;
-            child.at_rows = e.rows;
-            const int passed = child.sweep.passed;
-            product_nn<1>(s.n, passed, child.nx, child.E, s.n, child.sweep.Gx, xp, nullptr, 0, bench.G + e.rows * s.n,
-                          s.n);
-            for (int i = 0; i < passed; ++i) measure_passed_row(s, child, i, bench);
-            e.rows += passed;
         }
         if (hessian == s.H)
             for (int j = 0; j < columns; ++j) copy(s.n, s.H + j * s.n, bench.H + j * e.ld);
@@ -99,15 +105,19 @@ private:
         bench.size_u[i] = std::max(u, beside * x), bench.size_x[i] = std::max(x, beside * u);
     }
 
-    // The size of the terms of row i of the child's after it went through the edge: the largest entry of |Gx| |E'|.
-    void measure_passed_row(const RiccatiStage& s, const RiccatiStage& child, int i, const Workbench& bench) const {
+    // The size of the terms of row i of the child's after it went through the edge, where it is row `to`: the largest entry of
+    // |Gx| |E'|.
+    void measure_passed_row(const RiccatiStage& s, const RiccatiStage& child, int i, int to,
+                            const Workbench& bench) const {
         const double* row = child.sweep.Gx + i * padded(child.nx);
-        std::fill(terms, terms + s.n, 0.0);
+        fill_zero(s.n, terms);
         for (int j = 0; j < child.nx; ++j) {
             const double entry = std::fabs(row[j]);
-            for (int t = 0; t < s.n; ++t) terms[t] += entry * std::fabs(child.E[t + std::ptrdiff_t(j) * s.n]);
+            const double* along = child.E + std::ptrdiff_t(j) * s.n;
+            for (int t = 0; entry != 0.0 && t < s.n; t += W)
+                store(terms + t, load(terms + t) + entry * magnitude(load(along + t)));
         }
-        measure_row(s, s.sweep.rows + i, terms, bench);
+        measure_row(s, to, terms, bench);
     }
 
     LightProduct light_product;

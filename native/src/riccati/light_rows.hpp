@@ -81,9 +81,13 @@ struct LightEdge {
     void multiply_add(int n, int nx, const double* E, const double* x, double* y) const {
         if (!pattern) return trisweep::multiply_add(n, nx, E, n, x, y);
         const int light = pattern->light;
-        std::copy(x + light, x + nx, bench);
-        add_rows(pattern->following_columns, x, bench);
-        trisweep::multiply_add(n, nx - light, E + std::ptrdiff_t(light) * n, n, bench, y);
+        const double* full = x + light;
+        if (!pattern->following.empty()) {
+            std::copy(full, x + nx, bench);
+            add_rows(pattern->following_columns, x, bench);
+            full = bench;
+        }
+        trisweep::multiply_add(n, nx - light, E + std::ptrdiff_t(light) * n, n, full, y);
         add_rows(pattern->own_columns, x, y);
     }
 

@@ -54,7 +54,7 @@ public:
         arena.build([this](Arena& a) { lay_out(a); });
         streamed = arena.bytes() > STREAMED_BYTES;
         for (Stage& s : stages)
-            if (s.first_child >= 0 && stages[s.first_child].sibling < 0 && s.ng == 0)
+            if (s.first_child >= 0 && stages[s.first_child].sibling < 0)
                 s.small = SmallSweep::find(s.nu, s.nx, stages[s.first_child].nx);
     }
 
@@ -126,7 +126,10 @@ public:
             const int xp = padded(s.nx);
             double* lambda = out.lambda + s.at_x;
             copy(xp, s.sweep.p, lambda);
-            s.sweep.multiply_cost(out.z + s.at_z + s.up, lambda);
+            if (s.small)
+                s.small->multiply_cost(s, out.z + s.at_z + s.up, lambda);
+            else
+                s.sweep.multiply_cost(out.z + s.at_z + s.up, lambda);
             multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
         });
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
@@ -189,7 +192,7 @@ public:
     // K alone.
     void gain(int k, double* K) {
         Stage& s = stages[k];
-        if (s.sweep.rows == 0) return s.sweep.gain(bench, K);
+        if (s.sweep.rank == 0) return s.sweep.gain(bench, K);
         for (int j = 0; j < s.nx; ++j) {
             std::fill(gathered_h, gathered_h + s.n, 0.0);
             gathered_h[s.up + j] = 1.0;
@@ -278,26 +281,28 @@ private:
             for (int f : fixed) bench.G[f + i * xp] = 0.0;
             bench.size_u[i] = 1.0, bench.size_x[i] = 0.0;
         }
-        return root.eliminate(bench, RANK_TOLERANCE, false, sharing) ? -1 : 0;
+        root.eliminate_rows(bench, RANK_TOLERANCE);
+        return root.eliminate(bench, false, sharing) ? -1 : 0;
     }
 
-    // Whether a stage goes by the functions of its sizes: rows that its child passed on are not theirs.
+    // Whether the vectors of a stage go by the functions of its sizes: rows are not theirs.
     static bool is_small(const Stage& s) { return s.small && s.sweep.rows == 0; }
 
     bool eliminate(Stage& s, double smallest_pivot) {
         s.sweep.rows = s.ng;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
-        if (!is_small(s)) {
+        if (s.sweep.rows) gathering.gather_rows(stages, s, bench);
+        s.sweep.eliminate_rows(bench, smallest_pivot);
+        const bool fixes = s.sweep.rank > 0;
+        if (!s.small || fixes) {
             const bool root = s.nx >= SQUARE_ROOT_STATES && s.parent >= 0 && !s.light.pattern;
-            const bool rows = s.sweep.rows > 0;
             bool positive = false;
-            gathering.gather(stages, s, bench, sharing, [&] { positive = !rows && s.sweep.factor_controls(bench); });
-            if (rows) return s.sweep.eliminate(bench, smallest_pivot, root, sharing);
+            gathering.gather_hessian(stages, s, bench, sharing,
+                                     [&] { positive = !fixes && s.sweep.factor_controls(bench); });
+            if (fixes) return s.sweep.eliminate(bench, root, sharing);
             if (positive) s.sweep.find_cost_to_go(bench, root, sharing);
             return positive;
         }
-        s.sweep.rank = s.sweep.passed = 0;
-        s.sweep.declined = false;
         if (s.penalties) Gathering::add_penalties(s, bench);
         const bool given = !s.penalties;
         return s.small->factor(s, stages[s.first_child], given ? s.H : bench.H, given ? s.n : s.sweep.ld, bench,

@@ -30,7 +30,7 @@ struct RiccatiStage {
     int up, n;             // where x starts in z; padded length of z
     int at_z, at_x, at_g;  // offsets of this stage's slices in Vectors and Unknowns
     int first_child = -1, sibling = -1;
-    int at_rows;                       // where this stage's passed rows start among the parent's rows
+    int at_rows = 0;                   // where this stage's passed rows start among the parent's rows
     double *H, *E, *G;                 // (n, n) full; (n of the parent, nx); (n, ng)
     const double* diagonal = nullptr;  // (n) what the sweep adds to the diagonal of H
     int penalties = 0;                 // columns of C and C S, (n, penalties): what is swept is H + C S C'

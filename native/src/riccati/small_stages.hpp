@@ -94,6 +94,14 @@ struct SmallStage {
         return true;
     }
 
+    // y += P x
+    static void multiply_cost(const RiccatiStage& s, const double* x, double* y) {
+        vec sum[X * VECTORS];
+        take(sum, y);
+        add_columns<X * VECTORS, 1>(sum, s.nx, s.sweep.P, XP, x);
+        put(sum, y);
+    }
+
     static void reduce(RiccatiStage& s, RiccatiStage& child, const double* h, const double* b, double* Pb,
                        double* gradient, bool again) {
         vec g[C * VECTORS] = {}, f[(U + X) * VECTORS];
@@ -140,8 +148,8 @@ private:
                 for (int j = 0; j < child.nx; ++j) to[i + j * N] += values[i] * P[i + j * CP];
             for (int i = 0; piece.size >= 4 && i < piece.size; i += 4) {
                 const int at = std::min(i, piece.size - 4);
-                quad value = loose_quad_at(values + at);
-                for (int k = 0; k < i - at; ++k) value[k] = 0.0;  // these were added with the four before
+                const quad given = loose_quad_at(values + at), lane = {0.0, 1.0, 2.0, 3.0};
+                const quad value = lane >= double(i - at) ? given : quad{};  // others were added with the four before
                 for (int j = 0; j < child.nx; ++j)
                     loose_quad_at(to + at + j * N) += value * loose_quad_at(P + at + j * CP);
             }
@@ -183,6 +191,7 @@ private:
 // The functions of a stage whose child has as many states, or null.
 struct SmallSweep {
     decltype(&SmallStage<1, 1, 1>::factor) factor;
+    decltype(&SmallStage<1, 1, 1>::multiply_cost) multiply_cost;
     decltype(&SmallStage<1, 1, 1>::reduce) reduce;
     decltype(&SmallStage<1, 1, 1>::expand) expand;
 
@@ -190,8 +199,8 @@ struct SmallSweep {
 };
 
 template <int U, int X>
-inline constexpr SmallSweep SMALL_SWEEP{SmallStage<U, X, X>::factor, SmallStage<U, X, X>::reduce,
-                                        SmallStage<U, X, X>::expand};
+inline constexpr SmallSweep SMALL_SWEEP{SmallStage<U, X, X>::factor, SmallStage<U, X, X>::multiply_cost,
+                                        SmallStage<U, X, X>::reduce, SmallStage<U, X, X>::expand};
 
 inline const SmallSweep* SmallSweep::find(int controls, int states, int child_states) {
     static constexpr const SmallSweep* ALL[2][6] = {{&SMALL_SWEEP<1, 1>, &SMALL_SWEEP<1, 2>, &SMALL_SWEEP<1, 3>,

@@ -89,7 +89,7 @@ public:
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
         changed = false;
         Values values{0.0, right, right + at_eta(), right + at_nu()};
-        if (!horizon.evaluate(z, values)) return false;
+        if (!convex && !horizon.evaluate(z, values)) return false;
         unscaled_f = values.objective;
         if (!horizon.linearize(z)) return false;
         leave_out_fixed(horizon.gradient);
@@ -98,7 +98,7 @@ public:
         return true;
     }
 
-    // f and r where `scale` looked, with slacks and excess of zero.
+    // f and r where `scale` looked, with slacks and excess of zero; of a convex program it looked at derivatives alone.
     void scaled_values(double& f, double* r) const {
         f = horizon.objective_scale * unscaled_f;
         for (int i = 0; i < size_y; ++i) r[i] = horizon.row_scale[i] * right[i];

@@ -52,7 +52,7 @@ void Solver::set_quadratic(int k, const QuadraticData& data) {
     Packing::expect_size("h", data.h.size(), nz);
     for (int j = 0; j < nz; ++j) {
         here.h[along(s, j)] = data.h[j];
-        for (int i = 0; i < nz; ++i)
+        for (int i = j; i < nz; ++i)
             here.H[along(s, i) + std::ptrdiff_t(along(s, j)) * s.n] = data.H.entries[std::size_t(i) * nz + j];
     }
     horizon.constants_changed();

@@ -259,15 +259,15 @@ private:
 
     void collect_point() {
         const Iterate& point = interior_point.point;
-        const double f = horizon.objective_scale;
+        const double inverse = 1.0 / horizon.objective_scale;
         for (std::size_t i = 0; i < packing.z.size(); ++i) {
             const int at = packing.z[i];
             result.z[i] = point.v[at];
-            result.w[i] = program.upper.dual[at] / f - program.lower.dual[at] / f;
+            result.w[i] = inverse * (program.upper.dual[at] - program.lower.dual[at]);
         }
         for (std::size_t i = 0; i < packing.y.size(); ++i) {
             const int at = packing.y[i];
-            result.y[i] = point.y[at] * horizon.row_scale[at] / f;
+            result.y[i] = inverse * horizon.row_scale[at] * point.y[at];
         }
         std::copy_n(horizon.stage_parameters, horizon.stage_parameter_count, result.stage_parameters.begin());
     }

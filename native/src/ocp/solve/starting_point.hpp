@@ -108,7 +108,7 @@ public:
         }
         tolerance = settings.tolerance;
         scale_bounds();
-        const bool known = !scaled && narrow == 0.0;
+        const bool known = !scaled && !program.convex;
         if (known) program.scaled_values(point.f, point.r);
         if (!set_slacks(point, push, narrow, known)) return false;
         if (settings.warm_start && falls_back && jump.measure(point.v, point.r) > FAR) {
@@ -166,15 +166,19 @@ private:
             scaled_low[program.at_slack() + i] *= program.horizon.inequality_scale[i];
             scaled_high[program.at_slack() + i] *= program.horizon.inequality_scale[i];
         }
-        for (int i = 0; i < program.size_v; ++i) {
-            double size = 0.0;  // of its bounds
-            for (const double bound : {scaled_low[i], scaled_high[i]})
-                if (!std::isinf(bound)) size = std::max(size, std::fabs(bound));
-            const bool small = size > 0.0 && size < SMALL_BOUND;
-            room[i] = tolerance * (small ? std::max(size, LEAST_BOUND) : std::max(1.0, LARGE_BOUND * size));
-            if (i >= program.at_over() || program.gives_way(i)) room[i] = 0.0;
-            scaled_low[i] -= room[i];
-            scaled_high[i] += room[i];
+        for (int i = 0; i < program.size_v; i += W) {
+            const vec low_here = load(scaled_low + i), high_here = load(scaled_high + i), none{};
+            const auto finite = [&](vec bound) { return magnitude(bound) < INFINITY ? magnitude(bound) : none; };
+            const vec size = larger(finite(low_here), finite(high_here));
+            const vec small = larger(size, broadcast(LEAST_BOUND)), large = larger(broadcast(1.0), LARGE_BOUND * size);
+            store(room + i, tolerance * (((size > 0.0) & (size < SMALL_BOUND)) ? small : large));
+        }
+        std::fill(room + program.at_over(), room + program.size_v, 0.0);
+        for (int i = program.at_slack(); i < program.at_over(); ++i)
+            if (program.gives_way(i)) room[i] = 0.0;
+        for (int i = 0; i < program.size_v; i += W) {
+            store(scaled_low + i, load(scaled_low + i) - load(room + i));
+            store(scaled_high + i, load(scaled_high + i) + load(room + i));
         }
         program.set_bounds(scaled_low, scaled_high);
     }

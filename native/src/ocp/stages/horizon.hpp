@@ -133,7 +133,6 @@ private:
             const Riccati::Stage& s = riccati.stages[k];
             const QuadraticStages::Constants& c = constants->at(k);
             copy(s.n * s.n, s.H, c.H);
-            mirror(s.n, c.H, s.n);
             copy(s.n, gradient + s.at_z, c.h);
             copy(s.n * s.ng, s.G, c.G);
             copy(s.n * inequality_count[k], C(int(k)), c.C);

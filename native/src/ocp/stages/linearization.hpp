@@ -83,7 +83,7 @@ public:
     // out += J' y
     void add_transposed_product(const double* y, double* out) const {
         const double *eta = y + riccati.size_x, *nu = eta + riccati.size_g;
-        for (int i = 0; i < riccati.size_x; ++i) swept[i] = dynamics_scale[i] * y[i];
+        for (int i = 0; i < riccati.size_x; i += W) store(swept + i, load(dynamics_scale + i) * load(y + i));
         riccati.shared.each(0, int(riccati.stages.size()), [&](int k) {
             const Riccati::Stage& s = riccati.stages[k];
             double* z = out + s.at_z;
@@ -93,8 +93,8 @@ public:
                 const Riccati::Stage& child = riccati.stages[c];
                 child.light.multiply_add(s.n, child.nx, child.E, swept + child.at_x, z);
             }
-            if (k > 0)
-                for (int i = 0; i < s.nx; ++i) z[s.up + i] -= swept[s.at_x + i];
+            double *x = z + s.up, *own = swept + s.at_x;
+            for (int i = 0; k > 0 && i < padded(s.nx); i += W) store(x + i, load(x + i) - load(own + i));
         });
     }
 

@@ -15,7 +15,7 @@ namespace trisweep {
 class QuadraticStages {
 public:
     struct Constants {
-        double *H, *h, *G, *C;  // (n, n); (n); (n, equalities); (n, inequalities): rows as columns
+        double *H, *h, *G, *C;  // (n, n), lower triangle; (n); (n, equalities); (n, inequalities): rows as columns
     };
 
     QuadraticStages(const Riccati& riccati, const std::vector<int>& inequalities)
@@ -37,8 +37,7 @@ public:
             const double *h = stages[k].h, *here = z + s.at_z;
             double* gradient = slope + s.at_z;
             copy(s.n, h, gradient);
-            multiply_add(s.n, s.nu, stages[k].H, s.n, here, gradient);
-            multiply_add(s.n, s.nx, stages[k].H + std::ptrdiff_t(s.up) * s.n, s.n, here + s.up, gradient);
+            symmetric_multiply_add(s.n, stages[k].H, s.n, here, gradient);
             const double twice =
                 sum_over(s.n, [=](int i) { return load(here + i) * (load(gradient + i) + load(h + i)); });
             const double term = 0.5 * twice - lost, sum = f + term;  // Kahan's sum
@@ -55,13 +54,10 @@ public:
         return slope;
     }
 
-    // scale * H, its lower triangle, into H of stage k of the sweep, which has zeros above it.
+    // scale * H into H of stage k of the sweep.
     void place_hessian(std::size_t k, double scale, double* to) const {
-        const Riccati::Stage& s = riccati.stages[k];
-        const double* H = stages[k].H;
-        for (int j = 0; j < s.n; ++j)
-            for (int i = 0; i < s.n; ++i)
-                to[i + std::ptrdiff_t(j) * s.n] = i < j ? 0.0 : scale * H[i + std::ptrdiff_t(j) * s.n];
+        for (int i = 0; i < riccati.stages[k].n * riccati.stages[k].n; i += W)
+            store(to + i, scale * load(stages[k].H + i));
     }
 
     // Whether every stage's H is positive semidefinite within rounding: then so is the whole. A stage like the one before it

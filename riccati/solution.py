@@ -32,7 +32,7 @@ class CostToGo(NamedTuple):
 ADVICE = {
     "solved": "",
     "indefinite": "the reduced Hessian is not positive definite there: add curvature to the controls (R) or states (Q) "
-    "that no equality determines",
+    "that no equality determines; where there is enough, equalities from there on nearly depend on each other",
     "inconsistent": "the equalities of these stages, with the dynamics between them, contradict each other: "
     "relax or remove one of them",
     "inaccurate": "the KKT residual stayed above tolerance after a step of refinement: the data are too badly scaled "

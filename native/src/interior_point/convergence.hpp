@@ -20,7 +20,7 @@ public:
     // The parts of the error. Comes after `differentiate`.
     void measure() {
         std::copy_n(program.gradient(), program.size_v, residual);
-        program.add_transposed_product(point.y, residual);
+        if (sum_of_sizes(program.size_y, point.y) != 0.0) program.add_transposed_product(point.y, residual);
         find_sizes(1.0);
     }
 

@@ -76,10 +76,12 @@ public:
     // Bounds of z, of the slacks and of excess, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) { lower.set(low), upper.set(high); }
 
+    // For a new solve: no scales, and `convex` is known.
+    void renew() { convex = horizon.renew(); }
+
     // Scale the objective and every row to derivatives of at most `largest` at z. False where a derivative is
     // not finite.
     bool scale(const double* z, double largest) {
-        convex = horizon.renew();
         bool changed;
         return scale_further(z, largest, 1.0, changed);
     }

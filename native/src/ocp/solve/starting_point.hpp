@@ -97,15 +97,14 @@ public:
     bool prepare(InteriorPoint& interior_point, bool scaled) {
         const Settings& settings = interior_point.settings;
         Iterate& point = interior_point.point;
-        double push = settings.warm_start ? WARM_PUSH : settings.bound_push, narrow = 0.0;
         std::copy_n(v, program.size_v, point.v);
         program.set_bounds(low, high);
-        push_inside(program, push, 0, point.v);
+        if (!scaled) renew(point);
+        const bool far = program.convex && !settings.warm_start;
+        const double push = far ? CONVEX_PUSH : settings.warm_start ? WARM_PUSH : settings.bound_push;
+        const double narrow = far ? NARROW : 0.0;
+        push_inside(program, push, 0, point.v, narrow);
         if (!scaled && !scale(point)) return false;
-        if (program.convex && !settings.warm_start) {
-            push = CONVEX_PUSH, narrow = NARROW;
-            push_inside(program, push, 0, point.v, narrow);
-        }
         tolerance = settings.tolerance;
         scale_bounds();
         const bool known = !scaled && !program.convex;
@@ -148,6 +147,11 @@ private:
         settings.warm_start = falls_back = false;
         std::copy_n(cold, program.size_v, v);
         std::copy_n(cold_stage_parameters, program.horizon.stage_parameter_count, program.horizon.stage_parameters);
+    }
+
+    void renew(Iterate& point) {
+        Stopwatch watch(point.times.functions);
+        program.renew();
     }
 
     bool scale(Iterate& point) {

@@ -29,28 +29,13 @@ public:
     double f0 = 0.0;
     double *b0, *g0, *c0;  // the rows at z = 0, in the layout of `Values`
 
-    // f, and its gradient in `slope`: both as they are before scaling.
+    // f and its gradient, as they are before scaling; quick where either was last asked of the same z.
     double objective(const double* z) {
-        double f = f0, lost = 0.0;
-        for (std::size_t k = 0; k < stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            const double *h = stages[k].h, *here = z + s.at_z;
-            double* gradient = slope + s.at_z;
-            copy(s.n, h, gradient);
-            symmetric_multiply_add(s.n, stages[k].H, s.n, here, gradient);
-            const double twice =
-                sum_over(s.n, [=](int i) { return load(here + i) * (load(gradient + i) + load(h + i)); });
-            const double term = 0.5 * twice - lost, sum = f + term;  // Kahan's sum
-            lost = (sum - f) - term;
-            f = sum;
-        }
-        std::memcpy(place, z, sizeof(double) * riccati.size_z);
+        look_at(z);
         return f;
     }
-
-    // The gradient before scaling; quick where `objective` was last asked of the same z.
     const double* gradient(const double* z) {
-        if (std::memcmp(place, z, sizeof(double) * riccati.size_z) != 0) objective(z);
+        look_at(z);
         return slope;
     }
 
@@ -71,6 +56,25 @@ public:
 
 private:
     static constexpr double ROUNDING = 1e-13;  // shift of the diagonal, relative to its largest entry
+
+    void look_at(const double* z) {
+        if (std::memcmp(place, z, sizeof(double) * riccati.size_z) == 0) return;
+        double lost = 0.0;
+        f = f0;
+        for (std::size_t k = 0; k < stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const double *h = stages[k].h, *here = z + s.at_z;
+            double* gradient = slope + s.at_z;
+            copy(s.n, h, gradient);
+            symmetric_multiply_add(s.n, stages[k].H, s.n, here, gradient);
+            const double twice =
+                sum_over(s.n, [=](int i) { return load(here + i) * (load(gradient + i) + load(h + i)); });
+            const double term = 0.5 * twice - lost, sum = f + term;  // Kahan's sum
+            lost = (sum - f) - term;
+            f = sum;
+        }
+        std::memcpy(place, z, sizeof(double) * riccati.size_z);
+    }
 
     bool alike(std::size_t k, std::size_t other) const {
         const int n = riccati.stages[k].n;
@@ -108,7 +112,7 @@ private:
     const std::vector<int>& inequalities;
     std::vector<Constants> stages;
     Arena arena;
-    double *slope, *place;                 // the gradient, and the z it was computed at
+    double f = 0.0, *slope, *place;        // the objective, its gradient, and the z that they are of
     double *factor, *inverse, *threshold;  // of the test of H
 };
 

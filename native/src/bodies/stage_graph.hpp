@@ -9,21 +9,18 @@
 //     H = G' L,zz G - sum_k (B_k + B_k'),   B_k = W_k' (1/2 S_ww W_k + S_wy Y_k),   S = d2(mu' g) / d(w, y)2,   S_yy = 0
 //
 // g_w, g_y's factors and S have entries for pairs of joints on one path to the root only (`RowSteps`); what is dense of one stage
-// are columns along (u, x), Y', W' and those of J', and H.
+// is in `StageColumns`.
 #pragma once
 
-#include "graph_memory.hpp"
-#include "kernels/columns.hpp"
-#include "kernels/matrix_product.hpp"
-#include "kernels/transpose.hpp"
+#include "stage_columns.hpp"
 
 namespace trisweep {
 
-class StageGraph : public GraphPattern {
+class StageGraph : public StageColumns {
 public:
     static constexpr int INPUTS = 5;  // u, x, shared parameters, those of the stage, those of the child
 
-    explicit StageGraph(Graph given) : GraphPattern(std::move(given)) {}
+    explicit StageGraph(Graph given) : StageColumns(std::move(given)) {}
     StageGraph(const StageGraph&) = delete;
 
     int rows() const { return graph.rows; }
@@ -51,27 +48,15 @@ public:
             const Lanes lanes = group(inputs, strides, first, count);
             const double* weights_here = weights + first * weight_stride;
             linearize(memory, lanes);
-            adjoints(memory, lanes, weights_here, weight_stride);
-            curve(memory, lanes, weights_here, weight_stride, memory.nu, inputs_of_nodes, memory.curvature);
-            if (to.parts()) {
-                curve_head(memory, lanes, weights_here, weight_stride, to.head());
-                for (int i = 0; i < lanes.count * graph.curvature.size; ++i)
-                    memory.curvature[i] -= memory.bare_curvature[i];
-            }
-            for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) {
-                GraphMemory::NodeMemory& part = memory.parts[k];
-                const InTurn curved(part.curvature);
-                memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
-                curvature_beside(int(k), memory, lanes);
-            }
+            bend_lanes(memory, lanes, weights_here, weight_stride, to);
             for (std::size_t k = 0; k < nodes.size(); ++k)
                 add_up(nodes[k], memory, memory.parts[k], lanes, graph.exact);
             for (int l = 0; l < lanes.count; ++l) {
                 sensitivities(memory, l);
                 for (int r = 0; r < graph.rows; ++r) put_row(memory, l, f_rows[r], to.row(first + l, r));
                 double* H = to.hessian(first + l);
-                find_hessian(memory, l, memory.curvature, graph.exact, H);
-                if (to.parts()) add_triangle(put_bare(memory, first, l, to), H);
+                const double* bare = to.parts() ? put_bare(memory, first, l, to) : nullptr;
+                find_hessian(memory, l, memory.curvature, graph.exact, bare, H);
                 to.done(first + l, H, memory.slopes + std::ptrdiff_t(l) * graph.slopes.size);
             }
         }
@@ -194,6 +179,25 @@ private:
         curve(memory, lanes, memory.head_weights, graph.rows, memory.no_nu, 0, memory.bare_curvature);
     }
 
+    // L,zz, of the first rows apart where there are to be parts, and the curvature of the nodes.
+    template <class To>
+    void bend_lanes(GraphMemory& memory, const Lanes& lanes, const double* weights, std::int64_t stride,
+                    const To& to) const {
+        adjoints(memory, lanes, weights, stride);
+        curve(memory, lanes, weights, stride, memory.nu, inputs_of_nodes, memory.curvature);
+        if (to.parts()) {
+            curve_head(memory, lanes, weights, stride, to.head());
+            for (int i = 0; i < lanes.count * graph.curvature.size; ++i)
+                memory.curvature[i] -= memory.bare_curvature[i];
+        }
+        for (std::size_t k = 0; graph.exact && k < nodes.size(); ++k) {
+            GraphMemory::NodeMemory& part = memory.parts[k];
+            const InTurn curved(part.curvature);
+            memory.dynamics[k].curvature(part.mu, curved, curved, curved, InTurn(part.with_unknown));
+            curvature_beside(int(k), memory, lanes);
+        }
+    }
+
     // Of the terms that the recursions of node k leave out: rows of J and what they lack, slopes, curvature.
     void matrix_beside(int k, GraphMemory& memory, const Lanes& lanes) const {
         const Compiled& code = graph.beside[k].matrix;
@@ -284,165 +288,13 @@ private:
         if (curved) node.bends.find(part.curvature, part.own, part.bends);
     }
 
-    // Y of every node at one stage, in columns along (u, x).
-    void sensitivities(GraphMemory& memory, int l) const {
-        const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        for (std::size_t k = 0; k < nodes.size(); ++k) {
-            const Node& node = nodes[k];
-            GraphMemory::NodeMemory& part = memory.parts[k];
-            double* Y = part.Y;  // first -g_w W
-            fill_zero(n * node.saddle.size(), Y);
-            for (const Entry& e : node.own)
-                if (e.row >= node.inputs())
-                    Y[e.column + std::ptrdiff_t(e.row - node.inputs()) * n] += slopes[e.from];  // g = ... - tau
-            node.fills.subtract(part.fills + l, Y);
-            if (!node.earlier.empty()) {
-                inputs_along_z(memory, node, part, slopes);
-                node.slope.on_columns(part.slope + l, n, part.w_z, Y);
-            }
-            node.saddle.solve(part.factor + l, n, Y);
-        }
-    }
-
-    // W of a node that rests on others, and what they add to the right-hand side by its joint forces.
-    void inputs_along_z(GraphMemory& memory, const Node& node, GraphMemory::NodeMemory& part,
-                        const double* slopes) const {
-        const int inputs = node.inputs();
-        fill_zero(n * inputs, part.w_z);
-        for (const Entry& e : node.own)
-            if (e.row < inputs) part.w_z[e.column + std::ptrdiff_t(e.row) * n] = slopes[e.from];
-        for (const Part& before : node.earlier)
-            for (const Entry& e : before.entries)
-                add_scaled(slopes[e.from], column(memory, before.node, e.column),
-                           e.row < inputs ? part.w_z + std::ptrdiff_t(e.row) * n
-                                          : part.Y + std::ptrdiff_t(e.row - inputs) * n);
-    }
-
-    // The row of Y of an unknown.
-    const double* column(const GraphMemory& memory, int node, int unknown) const {
-        return memory.parts[node].Y + std::ptrdiff_t(unknown) * n;
-    }
-    const double* column(const GraphMemory& memory, int z) const {
-        const int k = node_of(z);
-        return column(memory, k, z - nodes[k].at);
-    }
-
-    void put_row(GraphMemory& memory, int l, const Row& row, double* to) const {
-        const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        if (row.unknown.empty()) fill_zero(n, to);
-        for (const Entry& e : row.unknown) {
-            const double* from = column(memory, e.row, e.column);
-            if (&e == row.unknown.data())
-                scale(slopes[e.from], from, to);
-            else
-                add_scaled(slopes[e.from], from, to);
-        }
-        for (const Entry& e : row.own) to[e.column] += slopes[e.from];
-    }
-
-    void scale(double s, const double* x, double* y) const {
-        const vec factor = broadcast(s);
-        for (int i = 0; i < n; i += W) store(y + i, factor * load(x + i));
-    }
-    void add_scaled(double s, const double* x, double* y) const {
-        const vec scale = broadcast(s);
-        for (int i = 0; i < n; i += W) store(y + i, load(y + i) + scale * load(x + i));
-    }
-
     // The bare Hessian of lane l.
     template <class To>
     const double* put_bare(GraphMemory& memory, int first, int l, To& to) const {
         double* H = to.bare(first + l);
-        find_hessian(memory, l, memory.bare_curvature, false, H);
+        find_hessian(memory, l, memory.bare_curvature, false, nullptr, H);
         to.bare_done(first + l, H);
         return H;
-    }
-
-    void add_triangle(const double* from, double* H) const {
-        for (int j = 0; j < n; ++j) {
-            const std::ptrdiff_t at = std::ptrdiff_t(j) * n;
-            for (int i = j / W * W; i < n; i += W) store(H + at + i, load(H + at + i) + load(from + at + i));
-        }
-    }
-
-    // From L,zz and, where `curved`, the curvature of the nodes.
-    void find_hessian(GraphMemory& memory, int l, const double* curvature, bool curved, double* H) const {
-        const double* L = curvature + std::ptrdiff_t(l) * graph.curvature.size;
-        if (!curved && std::all_of(one_own.begin(), one_own.end(), [&](const Entry& e) { return L[e.from] == 0.0; })) {
-            curve_in_unknowns(memory, L, nullptr, H);
-            for (const Entry& e : both_own) H[e.row + std::ptrdiff_t(e.column) * n] += L[e.from];
-        } else {
-            double* sum = memory.sum;  // what is added with its transpose
-            fill_zero(n * n, sum);
-            for (const Entry& e : both_own)
-                sum[e.row + std::ptrdiff_t(e.column) * n] += (e.row == e.column ? 0.5 : 1.0) * L[e.from];
-            for (const Entry& e : one_own)
-                add_scaled(L[e.from], column(memory, e.row), sum + std::ptrdiff_t(e.column) * n);
-            if (curved) bend(memory, l, sum);
-            fold(n, sum, H, n);
-            curve_in_unknowns(memory, L, H, H);
-        }
-        for (int j = 0; j < n; ++j)
-            std::fill(H + std::ptrdiff_t(j) * n + j / PAD * PAD, H + std::ptrdiff_t(j) * n + j, 0.0);
-    }
-
-    // H = before + Y' L,yy Y; `before` may be null, or H itself.
-    void curve_in_unknowns(GraphMemory& memory, const double* L, const double* before, double* H) const {
-        int* place = memory.bent_places;  // among the unknowns in which L is curved at this stage
-        std::fill_n(place, bent.size(), -1);
-        for (const Entry& e : none_own)
-            if (L[e.from] != 0.0) place[e.row] = place[e.column] = 0;
-        int count = 0;
-        for (std::size_t i = 0; i < bent.size(); ++i)
-            if (place[i] == 0) place[i] = count++;
-        if (count == 0 && before) return;
-        const auto at = [&](int i) { return std::ptrdiff_t(i) * n; };
-        const double* Y = memory.picked;
-        if (side_by_side && count == int(bent.size()))
-            Y = column(memory, bent[0]);
-        else
-            for (std::size_t i = 0; i < bent.size(); ++i)
-                if (place[i] >= 0) copy(n, column(memory, bent[i]), memory.picked + at(place[i]));
-        for (std::size_t i = 0; i < bent.size(); ++i)
-            if (place[i] >= 0)
-                scale(bent_alone[i] < 0 ? 0.0 : L[bent_alone[i]], Y + at(place[i]), memory.bent + at(place[i]));
-        for (const Entry& e : none_own) {
-            if (e.row == e.column || L[e.from] == 0.0) continue;
-            add_scaled(L[e.from], Y + at(place[e.row]), memory.bent + at(place[e.column]));
-            add_scaled(L[e.from], Y + at(place[e.column]), memory.bent + at(place[e.row]));
-        }
-        product_nt<true, 1>(n, n, count, memory.bent, n, Y, n, before, n, H, n);
-    }
-
-    // H -= sum_k C_k' W_k with C_k = 1/2 S_ww W_k + S_wy Y_k. What goes by way of earlier nodes is gathered for each of them, in D.
-    void bend(GraphMemory& memory, int l, double* H) const {
-        const double* slopes = memory.slopes + std::ptrdiff_t(l) * graph.slopes.size;
-        for (std::size_t k = 0; k < nodes.size(); ++k)
-            if (nodes[k].later) fill_zero(n * nodes[k].saddle.size(), memory.parts[k].D);
-        for (std::size_t k = 0; k < nodes.size(); ++k) {
-            const Node& node = nodes[k];
-            const GraphMemory::NodeMemory& part = memory.parts[k];
-            const bool direct = node.earlier.empty();
-            const int inputs = direct ? node.saddle.nv : node.inputs();
-            fill_zero(n * inputs, memory.C);
-            node.with_unknown.on_columns(part.with_unknown + l, n, part.Y, memory.C);
-            if (direct)
-                node.bends.subtract(part.bends + l, H);
-            else
-                node.curvature.on_columns(part.curvature + l, n, part.w_z, memory.C);
-            for (const Entry& e : node.own)
-                if (e.row < inputs)
-                    add_scaled(-slopes[e.from], memory.C + std::ptrdiff_t(e.row) * n, H + std::ptrdiff_t(e.column) * n);
-            for (const Part& before : node.earlier)
-                for (const Entry& e : before.entries)
-                    if (e.row < inputs)
-                        add_scaled(slopes[e.from], memory.C + std::ptrdiff_t(e.row) * n,
-                                   memory.parts[before.node].D + std::ptrdiff_t(e.column) * n);
-        }
-        for (std::size_t k = 0; k < nodes.size(); ++k) {
-            const GraphMemory::NodeMemory& part = memory.parts[k];
-            if (nodes[k].later) product_nt<false, -1>(n, n, nodes[k].saddle.size(), part.D, n, part.Y, n, H, n, H, n);
-        }
     }
 };
 

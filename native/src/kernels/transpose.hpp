@@ -31,18 +31,19 @@ inline void transpose(int rows, int columns, const double* A, int lda, double* B
         }
 }
 
-// The lower triangle, in blocks, of B = A + A'.
-inline void fold(int size, const double* A, double* B, int ld) {
+// The lower triangle, in blocks, of B = A + A' + C; C may be null.
+inline void fold(int size, const double* A, const double* C, double* B, int ld) {
     for (int j = 0; j < size; j += 4)
         for (int i = j; i < size; i += 4) {
-            const auto from = [&](int r, int c) {
-                return *reinterpret_cast<const quad*>(A + r + std::ptrdiff_t(c) * ld);
+            const auto at = [&](const double* matrix, int r, int c) {
+                return *reinterpret_cast<const quad*>(matrix + r + std::ptrdiff_t(c) * ld);
             };
-            const auto to = [&](int c) { return reinterpret_cast<quad*>(B + i + std::ptrdiff_t(j + c) * ld); };
-            quad a = from(j, i), b = from(j, i + 1), c = from(j, i + 2), d = from(j, i + 3);
-            turn_block(a, b, c, d);
-            *to(0) = from(i, j) + a, *to(1) = from(i, j + 1) + b;
-            *to(2) = from(i, j + 2) + c, *to(3) = from(i, j + 3) + d;
+            quad turned[] = {at(A, j, i), at(A, j, i + 1), at(A, j, i + 2), at(A, j, i + 3)};
+            turn_block(turned[0], turned[1], turned[2], turned[3]);
+            for (int t = 0; t < 4; ++t) {
+                const quad sum = at(A, i, j + t) + turned[t];
+                *reinterpret_cast<quad*>(B + i + std::ptrdiff_t(j + t) * ld) = C ? sum + at(C, i, j + t) : sum;
+            }
         }
 }
 

@@ -49,3 +49,20 @@ def test_others_take_the_filter():
 def test_an_infeasible_one_is_named():
     solution = double_integrator().build().solve(begin=[2.9, 2.9], weight=1.0)
     assert solution.status == "infeasible"
+
+
+@pytest.mark.parametrize("seed", [0, 3, 10])
+def test_records_tell_the_objectives_of_their_points(seed):
+    """Where corrections were tried and left too: all but the last are carried along from step to step."""
+    rng, nx, nu = np.random.default_rng(seed), 6, 3
+    ocp = ts.Problem(steps=20, step=1.0)
+    x, u = ocp.state("x", nx, lower=-3, upper=3), ocp.control("u", nu, lower=-0.5, upper=0.5)
+    A, B = np.eye(nx) + 0.2 * rng.normal(size=(nx, nx)), 0.3 * rng.normal(size=(nx, nu))
+    ocp.start("x")
+    ocp.next(x=A @ x + B @ u)
+    ocp.constrain("side", u[0] + u[1], upper=0.3)
+    ocp.minimize(ts.sumsqr(x) + 0.01 * ts.sumsqr(u))
+    solution = ocp.build().solve(start={"x": rng.uniform(-1, 1, nx)})
+    assert solution.solved and kinds(solution) == {"p"}
+    before, last = (record.objective for record in solution.records[-2:])
+    assert before == pytest.approx(last, rel=1e-5)

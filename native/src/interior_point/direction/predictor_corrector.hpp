@@ -169,7 +169,7 @@ private:
         turn(dv_again, dy_again);
         if (largest_step() < before + WORTH) {
             refinement.leave();
-            for (int k = 0; k < 2; ++k) copy(program.size_v, kept[k], target[k]);
+            aim(residual, [&](int k, int i) { return load(kept[k] + i); });
             look_ahead<true>(dv);
             return false;
         }

@@ -6,12 +6,11 @@
 // with the sweep as preconditioner of the method of generalized conjugate residuals (Eisenstat, Elman and Schultz 1983), whose
 // steps p and their products q = A p are kept orthonormal in q. As bounds and slacks stiffen towards the end of a solve, the
 // sweep's elimination may lose digits that this brings back. Where the residual is far below what matters it is not looked at
-// again for as many directions as it has digits to lose: it grows slowly.
+// again for a few directions: it grows slowly.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "interior_point/program.hpp"
 #include "kernels/vector.hpp"
@@ -37,7 +36,7 @@ public:
         program.complete(dv, y);
         if (unwatched-- > 0) return true;
         const double left = refine(program, h, r, {dv, y});
-        unwatched = ratio <= COMFORTABLE ? 1 + int(std::log10(ENOUGH / std::max(ratio, ROUNDING))) : 0;
+        unwatched = ratio <= COMFORTABLE ? UNWATCHED : 0;
         return left <= SINGULAR;
     }
 
@@ -80,8 +79,7 @@ public:
 private:
     static constexpr double ENOUGH = 1e-8, COMFORTABLE = 1e-10, SINGULAR = 0.1;  // residuals, relative as in `refine`
     static constexpr double PRECISE = 1e-12;
-    static constexpr double ROUNDING = 1e-16;
-    static constexpr int STEPS = 8;
+    static constexpr int STEPS = 8, UNWATCHED = 3;
 
     struct Pair {
         double *v, *y;

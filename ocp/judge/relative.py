@@ -13,6 +13,7 @@ from ..stages.limit_vectors import LimitVectors
 from .residual import Point, Residual, Sums, beside_price, gap_to_limit, largest_of, outside
 
 LARGEST = 1e300  # of all numbers that are compared with others: beside what has outgrown it nothing is small
+MANY = 300.0  # products of multipliers and gaps, all together, are compared with so many times C
 SMALL = 1e-4  # share of what is large elsewhere that counts where all terms are zero
 
 
@@ -57,6 +58,7 @@ def relative_residual(
         [_share(slope, sizes.slopes), _share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
     )
     outside_z = outside(point.z, limits.z_lower, limits.z_upper)
+    products = np.append(products, products.sum() / MANY)
     return largest_of(layout, slopes, _share(error, size_g), _share(outside_z, size_z), products)
 
 

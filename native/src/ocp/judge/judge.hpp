@@ -10,7 +10,8 @@
 // cost, of a variable, of a row) changes the verdict:
 //     a row     |g'| |z| + |g - g' z|
 //     a slope   |f'| + |g'|' |y| + |w| + |H| |z|
-//     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less
+//     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less;
+//               all of them together MANY times that: each is a part of the cost that is left to gain
 // Terms may all be zero at a solution (a motion that ends at rest at the origin). What they are small against is then
 //     L   the largest |z| of the same variable on any stage
 //     N   the size of a variable that would be a term like the others in all its rows
@@ -72,6 +73,7 @@ public:
                     const double* stage_parameters);
 
 private:
+    static constexpr double MANY = 300.0;
     static constexpr double ROUNDED = 1e-5;   // of |f|: the tolerance of that is rounding
     static constexpr double NO_COST = 1e-12;  // the least scale of a cost that has slopes
     static constexpr double AT_REST = 1e-12;  // values, and terms beside them, that are zero but for rounding
@@ -93,7 +95,7 @@ private:
     }
 
     // A multiplier above the price is a slope that nothing balances; one below it leaves something to gain beyond the limit.
-    void complement_price(std::size_t i, double multiplier, Verdict& verdict) const {
+    void complement_price(std::size_t i, double multiplier, Verdict& verdict) {
         const double size = size_of_row(at_inequality[0] + i, multiplier);
         const double beyond = excess(i), top = price(i), value = g[at_inequality[0] + i];
         const double pressure = beyond > 0.0 ? (value > c_high[i] ? multiplier : -multiplier) : std::fabs(multiplier);
@@ -101,7 +103,7 @@ private:
         const double left = std::max(top - pressure, 0.0) * beyond;
         if (left == 0.0) return;
         raise(verdict.residual.complementarity, std::max(top - pressure, 0.0) * std::min(beyond, 1.0));
-        raise(verdict.relative.complementarity, std::min({left / cost, (top - pressure) / top, beyond / size}));
+        take_product(std::min({left / cost, (top - pressure) / top, beyond / size}), verdict);
     }
 
     // S and C from the slopes' terms.
@@ -141,20 +143,24 @@ private:
     // |multiplier| times the distance to the limit it presses on, which counts as 1 at most, also if there is none; a value
     // right on its limit is complementary whatever presses it there.
     void complement(double value, double multiplier, double low, double high, double size, double reached,
-                    Verdict& verdict) const {
+                    Verdict& verdict) {
         const double gap = std::max(multiplier > 0.0 ? high - value : value - low, 0.0), force = std::fabs(multiplier);
         const double product = force * std::min(gap, 1.0);
         raise(verdict.residual.complementarity, product);
         if (product == 0.0) return;
         // A limit counts that is no further away than the value is large, and one that is not there as if it were.
         const double pressed = std::min(force * gap, std::max(force * size, std::min(force * reached, cost)));
-        double& worst = verdict.relative.complementarity;
-        if (!(pressed <= worst * std::min(cost, LARGEST)))
-            raise(worst, std::min(share(pressed, cost), share(gap, size_of_limit(size, reached, multiplier))));
+        take_product(std::min(share(pressed, cost), share(gap, size_of_limit(size, reached, multiplier))), verdict);
+    }
+
+    void take_product(double relative, Verdict& verdict) {
+        products += relative;
+        raise(verdict.relative.complementarity, relative);
     }
 
     std::vector<double> z_low, z_high, c_low, c_high;
     double least_cost = 1.0;  // what C is at least
+    double products = 0.0;    // of multipliers and gaps, beside C, all of them
     std::vector<char> fixed;  // entries of z that are given
 };
 

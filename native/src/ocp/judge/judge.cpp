@@ -19,7 +19,7 @@ Verdict Judge::measure(const double* z, const double* y, const double* w, const 
     verdict.objective = add_up(z, y, shared, stage_parameters);
     for (std::size_t i = 0; i < structure.price.size(); ++i) verdict.objective += cost_of_excess(i);
     measure_cost(w);
-    products = 0.0;
+    products = largest_product = 0.0;
     for (std::size_t i = 0; i < slope.size(); ++i) {
         const double size = slope_size[i] + std::fabs(w[i]);
         verdict.note(&Conditions::stationarity, fixed[i] ? 0.0 : std::fabs(slope[i] + w[i]), size,
@@ -38,7 +38,8 @@ Verdict Judge::measure(const double* z, const double* y, const double* w, const 
         complement(g[i], y[i], c_low[i - inequalities], c_high[i - inequalities], row_limited(i), row_reach[i],
                    verdict);
     }
-    raise(verdict.relative.complementarity, products / MANY);
+    if (products != 0.0)
+        raise(verdict.relative.complementarity, share(std::max(largest_product, products / MANY), cost));
     return verdict;
 }
 

@@ -103,7 +103,7 @@ private:
         const double left = std::max(top - pressure, 0.0) * beyond;
         if (left == 0.0) return;
         raise(verdict.residual.complementarity, std::max(top - pressure, 0.0) * std::min(beyond, 1.0));
-        take_product(std::min({left / cost, (top - pressure) / top, beyond / size}), verdict);
+        take_product(cost * std::min({left / cost, (top - pressure) / top, beyond / size}));
     }
 
     // S and C from the slopes' terms.
@@ -148,20 +148,22 @@ private:
         const double product = force * std::min(gap, 1.0);
         raise(verdict.residual.complementarity, product);
         if (product == 0.0) return;
-        // A limit counts that is no further away than the value is large, and one that is not there as if it were.
-        const double pressed = std::min(force * gap, std::max(force * size, std::min(force * reached, cost)));
-        take_product(std::min(share(pressed, cost), share(gap, size_of_limit(size, reached, multiplier))), verdict);
+        // A limit counts that is no further away than the value is large, and one that is not there as if it were. Beside what is
+        // limited the gap may be less than the product is beside C.
+        const double whole = force * gap, most = std::max(force * size, std::min(force * reached, cost));
+        const double pressed = std::min(whole, most);
+        take_product(most > cost && most <= force * LARGEST ? std::min(pressed, whole / most * cost) : pressed);
     }
 
-    void take_product(double relative, Verdict& verdict) {
-        products += relative;
-        raise(verdict.relative.complementarity, relative);
+    void take_product(double product) {
+        products += product;
+        raise(largest_product, product);
     }
 
     std::vector<double> z_low, z_high, c_low, c_high;
-    double least_cost = 1.0;  // what C is at least
-    double products = 0.0;    // of multipliers and gaps, beside C, all of them
-    std::vector<char> fixed;  // entries of z that are given
+    double least_cost = 1.0;                       // what C is at least
+    double products = 0.0, largest_product = 0.0;  // of multipliers and gaps: all of them together, and one
+    std::vector<char> fixed;                       // entries of z that are given
 };
 
 }  // namespace trisweep

@@ -1,16 +1,15 @@
 // The user's functions, called on the stages of a problem: values, first and second derivatives, put where the sweeps want them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 
 #include "damped_hessian.hpp"
-#include "kernels/threads.hpp"
 #include "light_rows_of_block.hpp"
 #include "linearization.hpp"
 #include "nonzero_places.hpp"
 #include "point_values.hpp"
+#include "shared_stages.hpp"
 
 namespace trisweep {
 
@@ -40,8 +39,8 @@ public:
 
     // How many threads evaluate the stages. Results do not depend on it.
     void set_threads(int count) {
-        threads.resize(count);
-        riccati.shared.threads = &threads;
+        stages.threads.resize(count);
+        riccati.shared.threads = &stages.threads;
         while (int(calls.size()) < count) {
             calls.emplace_back();
             for (const Block& block : blocks) calls.back().emplace_back(block, !block.graph);
@@ -55,7 +54,7 @@ public:
         for (std::size_t i = 0; i < blocks.size(); ++i) {
             const Block& block = blocks[i];
             const int rows = block.rows();
-            const bool finite = share_stages(block, [&](int first, int last, int thread) {
+            const bool finite = stages.share(block, [&](int first, int last, int thread) {
                 const Inputs in = inputs(block, first, z);
                 calls[thread][i].values(in.at, in.strides, value_rows[i] + std::ptrdiff_t(first) * rows, last - first);
                 for (int k = first; k < last; ++k)
@@ -144,47 +143,23 @@ private:
         }
     }
 
-    // job(block, first, last, thread) on runs of the stages of all blocks, as below; the first of the faults is kept.
+    // job(block, first, last, thread) on runs of the stages of all blocks, as `SharedStages` has it; the first of the faults is kept.
     template <class Job>
     bool on_blocks(const Job& job) {
         bool finite = true;
         for (int i = 0; i < int(blocks.size()); ++i) {
             const bool here =
-                share_stages(blocks[i], [&](int first, int last, int thread) { return job(i, first, last, thread); });
-            if (finite && !here) fault = {i, blocks[i].first + first_fault.load(), -1};
+                stages.share(blocks[i], [&](int first, int last, int thread) { return job(i, first, last, thread); });
+            if (finite && !here) fault = {i, blocks[i].first + stages.first_fault(), -1};
             finite &= here;
         }
         return finite;
     }
 
-    // job(first, last, thread), which gives the first stage with a fault or -1, on runs of the block's stages, counted from
-    // its first; the runs begin at whole groups of lanes. True where no run has a fault.
-    template <class Job>
-    bool share_stages(const Block& block, const Job& job) {
-        const int groups = (block.count + block.lanes - 1) / block.lanes;
-        const int pieces = std::min({groups, PIECES_EACH * threads.count(), Threads::MOST_PIECES});
-        first_fault.store(block.count, std::memory_order_relaxed);
-        const auto run = [&](int first, int last, int thread) {
-            const int bad = job(first, last, thread);
-            for (int worst = first_fault.load();
-                 bad >= 0 && bad < worst && !first_fault.compare_exchange_weak(worst, bad);) {
-            }
-        };
-        if (threads.count() == 1 || groups == 1) {
-            run(0, block.count, 0);
-        } else {
-            threads.run(pieces, [&](int piece, int thread) {
-                const auto edge = [&](std::int64_t i) { return int(groups * i / pieces) * block.lanes; };
-                run(edge(piece), std::min(edge(piece + 1), block.count), thread);
-            });
-        }
-        return first_fault.load() == block.count;
-    }
-
     // The row, of the first stage at fault in block i, whose value is not finite.
     void find_row(int i) {
-        const double* row = value_rows[i] + std::ptrdiff_t(first_fault.load()) * blocks[i].rows();
-        fault = {i, blocks[i].first + first_fault.load(), 0};
+        const double* row = value_rows[i] + std::ptrdiff_t(stages.first_fault()) * blocks[i].rows();
+        fault = {i, blocks[i].first + stages.first_fault(), 0};
         while (fault.row + 1 < blocks[i].rows() && std::fabs(row[fault.row]) <= 1e300) ++fault.row;
     }
 
@@ -406,10 +381,8 @@ private:
     std::vector<int> opened_by;  // of each stage: the first block on it; others' Hessians are added to its own
     std::vector<char> shared;    // whether there are others
     std::vector<double*> value_rows, weight_rows;
-    Threads threads;
+    SharedStages stages;
     std::vector<std::vector<BlockCalls>> calls;  // of each thread, of each block
-    static constexpr int PIECES_EACH = 4;        // that a thread would do of a block, if all were as fast
-    std::atomic<int> first_fault{0};             // the first stage at fault, or the number of stages
 };
 
 }  // namespace trisweep

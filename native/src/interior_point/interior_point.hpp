@@ -46,6 +46,11 @@ public:
     // The shortest that any iteration took.
     Stopwatch::clock::duration quickest = Stopwatch::clock::duration::max();
 
+    // Whether what takes so long would end too late.
+    bool too_late(Stopwatch::clock::time_point now, Stopwatch::clock::duration expected) const {
+        return now > deadline || (expected != Stopwatch::clock::duration::max() && deadline - now < expected);
+    }
+
     // From the point, its multipliers, the duals of the bounds and mu: to a solution. Its f and r are known.
     Status run() {
         start();
@@ -105,9 +110,7 @@ private:
             quickest = std::min(quickest, expected);
         }
         began = now;
-        if (first && !hurries) return false;
-        const bool known = expected != Stopwatch::clock::duration::max();
-        return now > deadline || (known && deadline - now < expected);
+        return !(first && !hurries) && too_late(now, expected);
     }
 
     // Steps on trial are the watchdog's, which ends them itself.

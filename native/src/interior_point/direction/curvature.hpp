@@ -6,7 +6,8 @@
 //                Nor does so much of the cost's as comes from dynamics inside of it: a square of accelerations is then as
 //                convex as Gauss and Newton would have it.
 //                Other costs as "shifted", with an eager delta. So too where that has been needed many times running: what is
-//                left out is then what matters
+//                left out is then what matters. Where all that is sought is to meet the rows (restoration), their curvature is
+//                left out from a step that was cut short until most of one can be taken again
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
 #pragma once
 
@@ -36,6 +37,7 @@ public:
     void start() {
         regularization = {};
         running = 0;
+        cut = false;
         program.damps = false;
         cost = program.curved_cost ? Cost::convex : Cost::unknown;
     }
@@ -45,7 +47,8 @@ public:
         program.take_sigma(sigma);
         regularization.clear();
         regularization.eager = rule == CurvatureRule::damped;
-        program.damps = false;
+        program.damps = rule == CurvatureRule::damped && program.curved_cost && cut;
+        if (program.damps && !point.damp(0.0)) return false;
         if (serves()) {
             running = 0;
             return true;
@@ -63,9 +66,17 @@ public:
         return regularization.increase(program) || regularization.strengthen(program, point.mu);
     }
 
+    // The share of its direction that a step took, from rows so far off.
+    void note(double alpha, double infeasibility) {
+        regularization.note(alpha, infeasibility);
+        if (alpha < SHORT) cut = true;
+        if (alpha > LONG) cut = false;
+    }
+
 private:
     static constexpr double SHARES[] = {0.5, 0.0};
-    static constexpr int MOST_RUNNING = 20;  // iterations
+    static constexpr double SHORT = 0.1, LONG = 0.5;  // shares of a direction
+    static constexpr int MOST_RUNNING = 20;           // iterations
 
     enum class Cost { unknown, convex, other };
 
@@ -87,7 +98,8 @@ private:
     Program& program;
     Arena arena;
     Cost cost = Cost::unknown;
-    int running = 0;  // iterations, one after the other, whose Hessian was changed
+    int running = 0;   // iterations, one after the other, whose Hessian was changed
+    bool cut = false;  // steps are short
     double* no_sigma;
 };
 

@@ -70,7 +70,7 @@ public:
     }
 
     // The share of itself that was taken, from rows so far off.
-    void note(double alpha, double infeasibility) { curvature.regularization.note(alpha, infeasibility); }
+    void note(double alpha, double infeasibility) { curvature.note(alpha, infeasibility); }
 
     double delta() const { return curvature.regularization.delta; }
 

@@ -1,7 +1,9 @@
 // Restoration (Wächter and Biegler 2006, Sec. 3.3): where no step is acceptable, look for a point that violates the
-// constraints less, by the same interior point on the elastic problem. If there is none nearby, the problem is infeasible here.
+// constraints less: by normal steps, and where these lead nowhere by the same interior point on the elastic problem. If there is none
+// nearby, the problem is infeasible here.
 #pragma once
 
+#include "approach.hpp"
 #include "interior_point/interior_point.hpp"
 #include "ocp/program/elastic.hpp"
 
@@ -10,7 +12,12 @@ namespace trisweep {
 class Restoration : private Supervisor {
 public:
     Restoration(OptimalControl& base, InteriorPoint& outer, Supervisor& supervisor)
-        : base(base), elastic(base), inner(elastic, *this, VIOLATION_FACTOR), outer(outer), supervisor(supervisor) {
+        : base(base),
+          elastic(base),
+          inner(elastic, *this, VIOLATION_FACTOR),
+          outer(outer),
+          supervisor(supervisor),
+          approach(base, outer, supervisor) {
         arena.build([&](Arena& a) {
             rows = a.vector(base.size_y);
             step = a.vector(base.size_v);
@@ -18,15 +25,20 @@ public:
         });
     }
 
-    // Rounds of the elastic problem, each about the end of the last one and tied to it much less, until one of them reaches
-    // a point that serves the outer problem, or one whose rows hold, or does not make the violation any less: then it is least
-    // where that began.
+    // Where steps count, normal ones first. Then rounds of the elastic problem, each about the end of the last one and tied to it
+    // much less, until one of them reaches a point that serves the outer problem, or one whose rows hold, or does not make the
+    // violation any less: then it is least where that began.
     Status run() {
         const double worst = largest_size(base.size_y, outer.point.r);
         if (worst <= outer.settings.tolerance) return Status::stalled;
         connect();
         began = outer.iteration;
         for (int i = 0; i < base.size_v; ++i) step[i] = -outer.point.v[i];
+        if (outer.settings.patience > 0) {
+            const Status status = approach.run();
+            if (status == Status::restored) return hand_over();
+            if (status != Status::stalled) return status;
+        }
         inner.point.mu = std::max(outer.point.mu, worst);
         std::fill_n(inner.point.y, elastic.size_y, 0.0);
         double proximity = std::sqrt(inner.point.mu), least = INFINITY;
@@ -160,6 +172,7 @@ private:
     InteriorPoint inner;
     InteriorPoint& outer;
     Supervisor& supervisor;  // of the outer one
+    Approach approach;
     Arena arena;
     int began = 0;           // iteration of the outer one
     double objective = 0.0;  // of the base problem, at a point

@@ -1,0 +1,82 @@
+"""Restoration: normal steps before the elastic problem, and rows whose curvature stands in the way of that."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from motions import motion
+from scoreboard.judge import Judge
+from suite import case
+from support.rivals import OF_IPOPT
+from trisweep.ocp import Settings
+
+
+@pytest.fixture(scope="module")
+def tangent():
+    """A solver that restores on its way, and its guess: by one normal step a time."""
+    stated = case("linear_tangent").build()
+    return stated.problem.build(), stated.guess
+
+
+def restorations(records):
+    """(before, after, whether it took more than a step) of each."""
+    found, before, steps = [], records[0], 0
+    for now, then in pairwise([*records, records[-1]._replace(kind=" ")]):
+        if now.kind == "r" and then.kind != "r":
+            found.append((before, now, steps > 0))
+        before, steps = (before, steps + 1) if now.kind == "r" else (now, 0)
+    return found
+
+
+def test_a_normal_step_restores(tangent):
+    """Without them the elastic problem took 20 of 38 iterations."""
+    solver, guess = tangent
+    solution = solver.solve(guess)
+    found = restorations(solution.records)
+    assert solution.solved and solution.statistics.iterations <= 25
+    assert any(not more for _, _, more in found)
+    assert Judge(solver, seconds=600)(solution).false == ""
+
+
+@pytest.mark.parametrize("name", ["linear_tangent", "obstacle", "lee_ramirez", "isoperimetric"])
+def test_rows_are_nearer_after_restoration(name):
+    """In the sum of all rows they always are; here by the worst of them."""
+    stated = case(name).build()
+    found = restorations(stated.problem.build().solve(stated.guess, **stated.parameters).records)
+    assert found
+    assert all(after.infeasibility < before.infeasibility for before, after, _ in found)
+
+
+def test_the_patient_rules_go_without(tangent):
+    """They are another way to the same point, and restore by the elastic problem alone."""
+    solver, guess = tangent
+    solution = solver.solve(guess, settings=OF_IPOPT)
+    assert solution.solved and all(more for _, _, more in restorations(solution.records))
+    assert solution.objective == pytest.approx(solver.solve(guess).objective, rel=1e-7)
+
+
+def test_iterations_and_callbacks_end_normal_steps():
+    """Steps towards the rows are counted and seen like any others, wherever that ends."""
+    stated = case("two_trailers").build()
+    solver = stated.problem.build()
+    whole = solver.solve(stated.guess, **stated.parameters)
+    restoring = [step.iteration for step in whole.records if step.kind == "r"][:12]
+    assert restoring
+    for last in restoring:
+        limited = solver.solve(stated.guess, settings=Settings(iterations=last), **stated.parameters)
+        assert limited.status == "iteration limit" and limited.statistics.iterations == last
+        seen = []
+        ended = solver.solve(
+            stated.guess, callback=lambda step: (seen.append(step), step.iteration >= last)[1], **stated.parameters
+        )
+        assert ended.status == "interrupted" and ended.statistics.iterations == last
+        assert seen == ended.records
+        assert np.isfinite(ended.objective)
+
+
+def test_curvature_of_the_rows_is_left_out_where_steps_are_short():
+    """An arm around posts from its standing pose: restoration took 500 iterations of a thousandth of a step each."""
+    made = motion("iiwa_around")
+    solver = made.problem.build()
+    solution = solver.solve(made.guesses()["standing"], settings=Settings(iterations=500), **made.parameters)
+    assert solution.solved and Judge(solver, seconds=600)(solution).false == ""

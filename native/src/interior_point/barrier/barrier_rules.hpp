@@ -3,7 +3,8 @@
 //     adaptive   Mehrotra's probing rule and his correction, guarded by the KKT error: where that has not fallen below its last
 //                few values, mu is held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive
 //                barrier update strategies for nonlinear interior methods"). Nor does it run far ahead of the error: at a
-//                bound that is met too early, degenerate rows leave no way on
+//                bound that is met too early, degenerate rows leave no way on. Held, it falls by a factor only as long as a
+//                delta is needed: faster is for steps that Newton would take
 //     monotone   as often as the barrier problem is solved well enough (Wächter and Biegler 2006, eq. 7)
 #pragma once
 
@@ -67,7 +68,8 @@ public:
         }
         while (point.mu > settings.smallest_barrier() &&
                (convergence.error(point.mu) <= settings.barrier_error * point.mu || search.tiny))
-            set(std::min(settings.barrier_factor * point.mu, std::pow(point.mu, settings.barrier_power)));
+            set(std::min(settings.barrier_factor * point.mu,
+                         is_shifted() ? INFINITY : std::pow(point.mu, settings.barrier_power)));
     }
 
     // From the direction towards complementarity zero. A step that a delta has shortened says little. Where it leads far, the
@@ -93,6 +95,9 @@ private:
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
 
     bool is_adaptive() const { return settings.barrier == BarrierRule::adaptive && bound_count(program) > 0; }
+
+    // Whether the last direction needed a delta; the monotone rule does not ask.
+    bool is_shifted() const { return is_adaptive() && direction.delta() != 0.0; }
 
     // Whether a point with this KKT error is progress; if it is, it will be compared with later.
     bool progress(double error) {

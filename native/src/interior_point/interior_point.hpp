@@ -74,7 +74,7 @@ public:
                     if (status != Status::restored) return status;
                 } else {
                     jam.note(search.taken.alpha_primal);
-                    direction.note(search.taken.alpha_primal, convergence.infeasibility);
+                    direction.note(search.taken.alpha_primal, convergence.infeasibility, search.taken.trials > 1);
                 }
             }
             if (!predictor_corrector.carries() && !differentiate()) return Status::not_finite;
@@ -204,7 +204,7 @@ private:
         const Status status = supervisor.restore();
         if (status != Status::restored) return status;
         search.taken = {'r', 0, 0.0, 0.0};
-        direction.note(0.0, convergence.infeasibility);
+        direction.note(0.0, convergence.infeasibility, false);
         point.settle();
         jam.reset();
         return status;

@@ -73,6 +73,7 @@ public:
     bool convex = false;       // known to be a convex quadratic program
     bool curved_cost = false;  // known to have an f that curves up in every direction
     bool damps = false;        // `damp` is likely to be asked for after `differentiate`
+    bool spares = false;       // a delta leaves alone what has enough curvature of its own
     bool corrected = false;    // the corrections of its bounds count (barrier.hpp)
 
     // Whatever depends on the bounds' gaps is asked of the point that was refreshed last.

@@ -13,7 +13,7 @@ from trisweep.ocp import Settings
 
 @pytest.fixture(scope="module")
 def tangent():
-    """A solver that restores on its way, and its guess: by one normal step a time."""
+    """A solver that restores on its way by the patient rules, and its guess."""
     stated = case("linear_tangent").build()
     return stated.problem.build(), stated.guess
 
@@ -28,17 +28,18 @@ def restorations(records):
     return found
 
 
-def test_a_normal_step_restores(tangent):
-    """Without them the elastic problem took 20 of 38 iterations."""
-    solver, guess = tangent
-    solution = solver.solve(guess)
+def test_a_normal_step_restores():
+    """Without them this took 47 iterations."""
+    stated = case("obstacle").build()
+    solver = stated.problem.build()
+    solution = solver.solve(stated.guess, **stated.parameters)
     found = restorations(solution.records)
-    assert solution.solved and solution.statistics.iterations <= 25
+    assert solution.solved and solution.statistics.iterations <= 30
     assert any(not more for _, _, more in found)
     assert Judge(solver, seconds=600)(solution).false == ""
 
 
-@pytest.mark.parametrize("name", ["linear_tangent", "obstacle", "lee_ramirez", "isoperimetric"])
+@pytest.mark.parametrize("name", ["obstacle", "lee_ramirez", "robot_arm", "reorientation"])
 def test_rows_are_nearer_after_restoration(name):
     """In the sum of all rows they always are; here by the worst of them."""
     stated = case(name).build()

@@ -4,10 +4,12 @@
 //     damped     where the cost alone curves up along all such directions, the rows' own curvature y'r'' counts by a half, then
 //                not at all: what is left is as convex as the cost and in its units, and near a solution nothing is changed.
 //                Nor does so much of the cost's as comes from dynamics inside of it: a square of accelerations is then as
-//                convex as Gauss and Newton would have it.
-//                Other costs as "shifted", with an eager delta. So too where that has been needed many times running: what is
-//                left out is then what matters. Where all that is sought is to meet the rows (restoration), their curvature is
-//                left out from a step that was cut short until most of one can be taken again
+//                convex as Gauss and Newton would have it. Where that has been needed many times running, what is left out is
+//                what matters: as "shifted" then, with an eager delta.
+//                Other costs likewise, but no variable gets more of delta than its curvature lacks (shortfall.hpp), unless the
+//                search turns steps down: then it is a tie to the point, for all.
+//                Where all that is sought is to meet the rows (restoration), their curvature is left out from a step that was
+//                cut short until most of one can be taken again
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
 #pragma once
 
@@ -37,8 +39,8 @@ public:
     void start() {
         regularization = {};
         running = 0;
-        cut = false;
-        program.damps = false;
+        cut = turned_down = false;
+        program.damps = program.spares = false;
         cost = program.curved_cost ? Cost::convex : Cost::unknown;
     }
 
@@ -62,15 +64,16 @@ public:
                     if (serves()) return true;
                 }
         }
+        program.spares = cost == Cost::other && !turned_down;
         Stopwatch watch(point.times.linear);
         return regularization.increase(program) || regularization.strengthen(program, point.mu);
     }
 
-    // The share of its direction that a step took, from rows so far off.
-    void note(double alpha, double infeasibility) {
+    // The share of its direction that a step took, from rows so far off; `shortened`: the search had turned down longer ones.
+    void note(double alpha, double infeasibility, bool shortened) {
         regularization.note(alpha, infeasibility);
-        if (alpha < SHORT) cut = true;
-        if (alpha > LONG) cut = false;
+        if (alpha < SHORT) cut = true, turned_down |= shortened;
+        if (alpha > LONG) cut = turned_down = false;
     }
 
 private:
@@ -98,8 +101,9 @@ private:
     Program& program;
     Arena arena;
     Cost cost = Cost::unknown;
-    int running = 0;   // iterations, one after the other, whose Hessian was changed
-    bool cut = false;  // steps are short
+    int running = 0;           // iterations, one after the other, whose Hessian was changed
+    bool cut = false;          // steps are short
+    bool turned_down = false;  // by the search
     double* no_sigma;
 };
 

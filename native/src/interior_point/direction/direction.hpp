@@ -69,8 +69,8 @@ public:
         refinement.direction_again(program, h, rows, other_dv, other_dy);
     }
 
-    // The share of itself that was taken, from rows so far off.
-    void note(double alpha, double infeasibility) { curvature.note(alpha, infeasibility); }
+    // The share of itself that was taken, from rows so far off; `shortened`: after longer ones were turned down.
+    void note(double alpha, double infeasibility, bool shortened) { curvature.note(alpha, infeasibility, shortened); }
 
     double delta() const { return curvature.regularization.delta; }
 
@@ -99,6 +99,7 @@ public:
     Status judge_curvature() {
         set_curvature(program, sigma);
         program.take_sigma(sigma);
+        program.spares = false;
         exact = program.factor(0.0, 0.0);
         const double flat = std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma));
         if (exact || program.factor(flat, 0.0)) return Status::solved;

@@ -12,6 +12,7 @@
 
 #include "excess.hpp"
 #include "interior_point/program.hpp"
+#include "shortfall.hpp"
 #include "soft_system.hpp"
 
 namespace trisweep {
@@ -22,7 +23,11 @@ public:
     // gradient of the Lagrangian has there counts for nothing.
     // `softness`: any inequality has soft limits; `set_price` says which.
     OptimalControl(Riccati& riccati, Horizon& horizon, const std::vector<int>& root_fixed, bool softness)
-        : horizon(horizon), riccati(riccati), excess(horizon, softness), soft(riccati, horizon, root_fixed) {
+        : horizon(horizon),
+          riccati(riccati),
+          excess(horizon, softness),
+          soft(riccati, horizon, root_fixed),
+          shortfall(riccati) {
         riccati.fixed = root_fixed;
         for (int i : root_fixed) fixed.push_back(riccati.stages[0].at_z + riccati.stages[0].up + i);
         size_v = riccati.size_z + horizon.size_c + 2 * excess.size;
@@ -124,7 +129,10 @@ public:
         return finite;
     }
 
-    bool damp(const double* v, double share) override { return horizon.damp(v, share); }
+    bool damp(const double* v, double share) override {
+        shortfall.forget();
+        return horizon.damp(v, share);
+    }
 
     // The part of `differentiate` that excess has, which `scale` leaves out: it is not known then.
     void differentiate_excess(const double* v) {
@@ -173,15 +181,16 @@ public:
         std::copy_n(sigma + at_slack(), horizon.size_c, sigma_s);
         excess.add_barrier(sigma + at_over());
         copy(riccati.size_z, sigma, sigma_z);
+        shortfall.forget();
     }
 
     bool factor(double delta, double delta_c) override {
         softness = delta_c;
+        shift_diagonal(delta, spares);
         if (delta_c > 0.0) {
             std::fill_n(uniform, size_y, delta_c);
-            return factor_soft(delta, uniform);
+            return soft.factor(S, uniform);
         }
-        shift_diagonal(delta);
         weigh_penalties();
         return riccati.factor() < 0;
     }
@@ -257,7 +266,7 @@ public:
 
     // The same with -D (size_y, positive) in the lower right block.
     bool factor_soft(double delta, const double* D) {
-        shift_diagonal(delta);
+        shift_diagonal(delta, false);
         return soft.factor(S, D);
     }
 
@@ -310,6 +319,7 @@ private:
         if (real) mark_variables();
         along = a.vector(most_rows);
         soft.lay_out(a);
+        shortfall.lay_out(a);
         uniform = a.vector(size_y);
     }
 
@@ -335,14 +345,16 @@ private:
         }
     }
 
-    // What the sweep adds to the diagonal of H, and of the slacks.
-    void shift_diagonal(double delta) {
-        for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + delta;
+    // What the sweep adds to the diagonal of H, and of the slacks. `spare`: which lack no curvature then.
+    void shift_diagonal(double delta, bool spare) {
+        for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + (spare ? 0.0 : delta);
         excess.soften(lower.there + at_over(), delta, S);
+        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, real, diagonal);
         for (int i = 0; i < riccati.size_z; i += W) store(diagonal + i, load(real + i) * (load(sigma_z + i) + delta));
     }
 
     SoftSystem soft;
+    Shortfall shortfall;
     std::vector<int> fixed;  // places in v
     Arena arena;
     double softness = 0.0;    // delta_c of the last factorization

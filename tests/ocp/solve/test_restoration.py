@@ -75,9 +75,10 @@ def test_iterations_and_callbacks_end_normal_steps():
         assert np.isfinite(ended.objective)
 
 
-def test_curvature_of_the_rows_is_left_out_where_steps_are_short():
-    """An arm around posts from its standing pose: restoration took 500 iterations of a thousandth of a step each."""
-    made = motion("iiwa_around")
+@pytest.mark.parametrize("guess", ["near 1", "near 3"])
+def test_curvature_of_the_rows_is_left_out_where_steps_are_short(guess):
+    """A welded arm from poses that are off by some tenths: restoration took hundreds of steps of a thousandth each."""
+    made = motion("iiwa_welded")
     solver = made.problem.build()
-    solution = solver.solve(made.guesses()["standing"], settings=Settings(iterations=500), **made.parameters)
+    solution = solver.solve(made.guesses()[guess], settings=Settings(iterations=250), **made.parameters)
     assert solution.solved and Judge(solver, seconds=600)(solution).false == ""

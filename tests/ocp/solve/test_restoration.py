@@ -41,7 +41,7 @@ def test_a_normal_step_restores():
 
 @pytest.mark.parametrize("name", ["obstacle", "lee_ramirez", "robot_arm", "reorientation"])
 def test_rows_are_nearer_after_restoration(name):
-    """In the sum of all rows they always are; here by the worst of them."""
+    """In the sum of all rows they always are; here by the worst of them (which of `isoperimetric` grows meanwhile)."""
     stated = case(name).build()
     found = restorations(stated.problem.build().solve(stated.guess, **stated.parameters).records)
     assert found

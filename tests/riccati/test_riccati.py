@@ -269,6 +269,37 @@ def test_rows_on_states_alone_are_met_by_controls_before_them(nx, nu):
     assert [len(each.Gx) for each in solution.cost_to_go][5:8] == [0, rows, 0]
 
 
+@pytest.mark.parametrize(
+    "nx, nu, rows",
+    [(1, 1, 1), (2, 2, 1), (3, 3, 3), (4, 4, 3), (5, 9, 1), (7, 7, 5), (8, 16, 16), (11, 10, 7), (13, 12, 12), (23, 8, 8)],
+)
+@pytest.mark.parametrize("curved_down", [False, True])
+def test_rows_that_fix_controls_of_their_own_stage(nx, nu, rows, curved_down):
+    """The same as the dense system, multipliers and gains too; amid the chain a stage passes a row on."""
+    rng = np.random.default_rng([nx, nu, rows])
+    stages = list(benchmark_chain(nx, nu, 12, terminal_rows=0).stages)
+    for k, s in enumerate(stages[:-1]):
+        units = 10.0 ** rng.uniform(-1, 1, (rows, 1))
+        Gu, Gx = units * rng.normal(size=(rows, nu)), 0.1 * units * rng.normal(size=(rows, nx))
+        if k == 5 and rows < nu:
+            Gu[-1] = 0.0  # on the state alone: it is met further up, and the stage before has one more row
+        stages[k] = replace(s, Gx=Gx, Gu=Gu, g=rng.normal(size=rows))
+        if curved_down:  # along what the rows fix: the least eigenvalue on what they leave free stays
+            fixed = np.linalg.qr(np.hstack([Gu, Gx]).T)[0]
+            down = -0.5 * fixed @ fixed.T
+            stages[k] = replace(
+                stages[k], R=s.R + down[:nu, :nu], S=s.S + down[nu:, :nu], Q=s.Q + down[nu:, nu:], q=rng.normal(size=nx)
+            )
+    problem = LQProblem(stages, np.zeros(nx))
+    solution, expected = problem.solve(), dense.solve(problem)
+    assert solution.status == expected.status == "solved"
+    assert kkt_residual(problem, solution) <= 1e-12
+    for name in ("x", "u", "costates", "multipliers"):
+        assert relative_error(getattr(solution, name), getattr(expected, name)) < 1e-8
+    for gain, x, u in zip(solution.gains, solution.x, solution.u):
+        assert relative_error([gain.K @ x + gain.k], [u]) < 1e-8
+
+
 @pytest.mark.parametrize("scale", [1e-8, 1e8])
 def test_units_of_the_equalities_do_not_matter(scale):
     for seed in range(50):

@@ -51,11 +51,14 @@ public:
             stages[k].sibling = parent_stage.first_child;
             parent_stage.first_child = k;
         }
+        for (Stage& s : stages)
+            if (s.first_child >= 0 && stages[s.first_child].sibling < 0) {
+                const int states = stages[s.first_child].nx;
+                s.small = SmallSweep::find(s.nu, s.nx, states);
+                if (Substitution::has_room(s.nu, s.nx, s.ng)) s.left = SmallSweep::find(s.nu - s.ng, s.nx, states);
+            }
         arena.build([this](Arena& a) { lay_out(a); });
         streamed = arena.bytes() > STREAMED_BYTES;
-        for (Stage& s : stages)
-            if (s.first_child >= 0 && stages[s.first_child].sibling < 0)
-                s.small = SmallSweep::find(s.nu, s.nx, stages[s.first_child].nx);
     }
 
     // Backward over the matrices. Returns the stage whose reduced Hessian is not positive definite, -1 if all are.
@@ -80,14 +83,14 @@ public:
         const bool ahead = !again && shared.several();
         if (ahead)
             shared.each(1, int(stages.size()), [&](int k) {
-                if (stages[k].parent > 0) find_Pb(stages[k], rhs);
+                if (stages[k].parent > 0 && !stages[stages[k].parent].substitution.taken) find_Pb(stages[k], rhs);
             });
         for (int k = int(stages.size()) - 1; k > 0; --k) {
             if (streamed) {
                 stages[k].sweep.prefetch_cost(), prefetch_edge(k);
                 stages[k - 1].sweep.prefetch_gains();
             }
-            reduce(stages[k], rhs, again || ahead);
+            reduce(stages[k], rhs, again || (ahead && !stages[k].substitution.taken));
         }
     }
 
@@ -104,7 +107,12 @@ public:
             }
             if (is_small(s)) {
                 const Stage& child = stages[s.first_child];
-                s.small->expand(s, child, rhs.b + child.at_x, bench.along, z, out.z + child.at_z + child.up);
+                s.small->expand(s, view(s), rhs.b + child.at_x, bench.along, z, out.z + child.at_z + child.up);
+                continue;
+            }
+            if (s.substitution.taken) {
+                const Stage& child = stages[s.first_child];
+                s.left->expand_substituted(s, view(s), bench.along, bench.y, z, out.z + child.at_z + child.up);
                 continue;
             }
             s.sweep.expand(bench, z, s.eta_x, multipliers);
@@ -118,7 +126,7 @@ public:
         }
     }
 
-    // lambda = P x + p + Gx' eta_x of the last solve.
+    // lambda = P x + p + Gx' eta_x of the last solve, and what eta follows from it.
     void find_costates(const Unknowns& out) {
         shared.each(0, int(stages.size()), [&](int k) {
             const Stage& s = stages[k];
@@ -133,6 +141,11 @@ public:
             multiply_add(xp, s.sweep.passed, s.sweep.Gx, xp, s.eta_x, lambda);
         });
         if (free_root) std::fill(out.lambda, out.lambda + stages[0].nx, 0.0);
+        shared.each(0, int(stages.size()), [&](int k) {
+            const Stage& s = stages[k];
+            if (s.substitution.taken)
+                s.left->find_multipliers(s, out.z + s.at_z, out.lambda + stages[s.first_child].at_x, out.eta + s.at_g);
+        });
     }
 
     // `solve`, judged by the problem's data; refined where the residual asks for it, as long as that helps.
@@ -175,7 +188,10 @@ public:
             std::copy(root_left_over, root_left_over + top.passed, stages[0].eta_x);
         }
         for (Stage& s : stages) {
-            if (s.sweep.rows) s.sweep.conflict(bench, s.sweep.left_over, s.eta_x, multipliers);
+            if (s.substitution.taken)
+                std::fill(multipliers, multipliers + s.ng, 0.0);
+            else if (s.sweep.rows)
+                s.sweep.conflict(bench, s.sweep.left_over, s.eta_x, multipliers);
             hand_multipliers(s, weights);
         }
     }
@@ -184,7 +200,7 @@ public:
     void feedback(int k, double* K, double* constant) {
         Stage& s = stages[k];
         std::fill(gathered_h, gathered_h + s.n, 0.0);
-        s.sweep.expand(bench, gathered_h, nullptr, nullptr);
+        find_controls(s, gathered_h, true);
         std::copy(gathered_h, gathered_h + s.nu, constant);
         gain(k, K);
     }
@@ -196,7 +212,7 @@ public:
         for (int j = 0; j < s.nx; ++j) {
             std::fill(gathered_h, gathered_h + s.n, 0.0);
             gathered_h[s.up + j] = 1.0;
-            s.sweep.expand(bench, gathered_h, nullptr, nullptr, false);
+            find_controls(s, gathered_h, false);
             for (int i = 0; i < s.nu; ++i) K[i * s.nx + j] = gathered_h[i];
         }
     }
@@ -220,6 +236,7 @@ private:
             int rows = s.ng;
             for (int c = s.first_child; c >= 0; c = stages[c].sibling) rows += stages[c].sweep.most_passed;
             s.sweep.lay_out(a, s.nu, s.nx, rows);
+            if (s.left) s.substitution.lay_out(a, s.nu, s.nx, s.ng, stages[s.first_child].nx);
             s.H = a.matrix(s.n, s.n);
             s.G = a.matrix(s.n, s.ng);
             if (s.parent >= 0) s.E = a.matrix(stages[s.parent].n, padded(s.nx));
@@ -288,9 +305,53 @@ private:
     // Whether the vectors of a stage go by the functions of its sizes: rows are not theirs.
     static bool is_small(const Stage& s) { return s.small && s.sweep.rows == 0; }
 
+    SmallView view(const Stage& s) const {
+        const Stage& child = stages[s.first_child];
+        if (s.substitution.taken) return {s.nu - s.ng, s.substitution.E, nullptr};
+        return {s.nu, child.E, &child.light};
+    }
+
+    // Whether the stage's rows all fix controls of it, and its child passed it none: it is then `substituted`.
+    bool fixes_controls(Stage& s, double smallest_pivot) const {
+        return s.left && s.sweep.rows == s.ng &&
+               s.substitution.fix_controls(s.G, gathering.beside, smallest_pivot, bench);
+    }
+
+    bool eliminate_substituted(Stage& s) {
+        const Stage& child = stages[s.first_child];
+        s.sweep.rank = s.ng, s.sweep.passed = 0, s.sweep.declined = s.sweep.rooted = false;
+        if (s.penalties) Gathering::add_penalties(s, bench);
+        const double* H = s.penalties ? bench.H : s.H;
+        const int ld = s.penalties ? s.sweep.ld : s.n;
+        s.left->substitute(s.substitution, H, ld, s.diagonal, child, s.n, bench);
+        const int n2 = s.substitution.up2 + s.substitution.xp;
+        return s.left->factor(s, child, view(s), bench.F, n2, nullptr, bench, gathering.scratch);
+    }
+
+    // u(x), or its linear part, of the x in z.
+    void find_controls(Stage& s, double* z, bool affine) {
+        if (!s.substitution.taken) return s.sweep.expand(bench, z, nullptr, nullptr, affine);
+        const Substitution& by = s.substitution;
+        const int nu2 = s.nu - s.ng, n2 = by.up2 + by.xp;
+        double *y = bench.y, *along = bench.along;
+        for (int i = 0; i < nu2; ++i) along[i] = affine ? s.sweep.y_u[i] : 0.0;
+        transposed_multiply_add(by.xp, nu2, s.sweep.ZT, n2, z + s.up, along);
+        fill_zero(by.up2, y);
+        multiply_add<-1>(by.up2, nu2, s.sweep.ZT + by.xp, n2, along, y);
+        for (int i = 0; i < nu2; ++i) z[by.rest[i]] = y[i];
+        copy(by.xp, z + s.up, y + by.up2);
+        for (int k = 0; k < by.rank; ++k) {
+            double& u1 = z[by.fixed[k]];
+            u1 = affine ? -by.w[k] : 0.0;
+            for (int t = 0; t < n2; ++t) u1 -= by.Y[t + k * n2] * y[t];
+        }
+    }
+
     bool eliminate(Stage& s, double smallest_pivot) {
         s.sweep.rows = s.ng;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
+        s.substitution.taken = fixes_controls(s, smallest_pivot);
+        if (s.substitution.taken) return eliminate_substituted(s);
         if (s.sweep.rows) gathering.gather_rows(stages, s, bench);
         s.sweep.eliminate_rows(bench, smallest_pivot);
         const bool fixes = s.sweep.rank > 0;
@@ -304,9 +365,11 @@ private:
             return positive;
         }
         if (s.penalties) Gathering::add_penalties(s, bench);
-        const bool given = !s.penalties;
-        return s.small->factor(s, stages[s.first_child], given ? s.H : bench.H, given ? s.n : s.sweep.ld, bench,
-                               gathering.scratch);
+        const double* H = s.penalties ? bench.H : s.H;
+        const int ld = s.penalties ? s.sweep.ld : s.n;
+        for (int i = 0; i < s.nu; ++i)
+            bench.diagonal[i] = std::fabs(H[i + i * ld] + (s.diagonal ? s.diagonal[i] : 0.0));
+        return s.small->factor(s, stages[s.first_child], view(s), H, ld, s.diagonal, bench, gathering.scratch);
     }
 
     bool loses_declined_rows() const {
@@ -327,7 +390,13 @@ private:
     void reduce(Stage& s, const Vectors& rhs, bool again) {
         if (is_small(s)) {
             Stage& child = stages[s.first_child];
-            return s.small->reduce(s, child, rhs.h + s.at_z, rhs.b + child.at_x, Pb + child.at_x, gradient, again);
+            return s.small->reduce(s, child, view(s), rhs.h + s.at_z, rhs.b + child.at_x, Pb + child.at_x, gradient,
+                                   again);
+        }
+        if (s.substitution.taken) {
+            const Stage& child = stages[s.first_child];
+            return s.left->reduce_substituted(s, child, view(s), rhs.h + s.at_z, rhs.g + s.at_g, rhs.b + child.at_x,
+                                              bench.y, Pb + child.at_x, gradient, again);
         }
         copy(s.n, rhs.h + s.at_z, gathered_h);
         std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);

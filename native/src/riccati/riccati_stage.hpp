@@ -5,6 +5,7 @@
 
 #include "elimination.hpp"
 #include "light_rows.hpp"
+#include "substitution.hpp"
 
 namespace trisweep {
 
@@ -38,7 +39,9 @@ struct RiccatiStage {
     double* CS = nullptr;
     LightEdge light;  // rows of E
     Elimination sweep;
-    const SmallSweep* small = nullptr;  // its part of the sweep over vectors, where there is one for its sizes
+    Substitution substitution;
+    const SmallSweep* small = nullptr;  // its part of the sweep without rows, where there is one for its sizes
+    const SmallSweep* left = nullptr;   // the same for what is left of it after substitution
     double* eta_x;                      // multipliers of the rows this stage passes to its parent
 };
 

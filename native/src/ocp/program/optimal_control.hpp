@@ -209,7 +209,7 @@ public:
     // The costates.
     void complete(const double* dv, double* y) override {
         if (softness > 0.0) return;
-        riccati.find_costates({const_cast<double*>(dv), y, nullptr});
+        riccati.find_costates({const_cast<double*>(dv), y, y + at_eta()});
         for (int i = 0; i < riccati.size_x; ++i) y[i] /= horizon.dynamics_scale[i];
     }
 

@@ -35,6 +35,16 @@ def test_units_do_not_change_the_answer(units, request):
     assert solution.objective / units.get("cost", 1.0) == pytest.approx(objective, rel=2e-6)
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "implicit midpoint"])
+def test_rows_without_any_slope_at_the_guess_are_scaled_by_their_distance(integrator):
+    """A limit of 3 MW or of 3 GW, times a product of two variables that start at zero: the same iterations."""
+    few, many = (swing_up_in_units(power=power, integrator=integrator).build().solve() for power in (1e5, 1e8))
+    assert few.status == many.status == "solved"
+    assert abs(few.statistics.iterations - many.statistics.iterations) <= 3
+    assert few.statistics.iterations <= 100
+    assert many.objective == pytest.approx(few.objective, rel=1e-7)
+
+
 @pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)
 def test_a_motor_too_weak_is_never_said_to_do_it(units):
     solution = swing_up_in_units(limit=0.3, **units).build().solve()

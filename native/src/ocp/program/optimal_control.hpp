@@ -105,6 +105,27 @@ public:
         return true;
     }
 
+    // After `scale`: equalities and inequalities without any slope there, by how far they are from their limits.
+    void scale_flat_rows(const double* low, const double* high, double largest) {
+        const auto scale_by = [&](double apart, double& scale) {
+            if (apart > largest && apart < INFINITY) scale = largest / apart;
+        };
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const auto is_flat = [&](const double* row) { return largest_entry(s.n, row) == 0.0; };
+            for (int i = 0; i < s.ng; ++i)
+                if (is_flat(s.G + i * s.n))
+                    scale_by(std::fabs(right[at_eta() + s.at_g + i]), horizon.equality_scale[s.at_g + i]);
+            for (int i = 0; i < horizon.inequality_count[k]; ++i) {
+                if (!is_flat(horizon.C(int(k)) + i * s.n)) continue;
+                const int row = horizon.at_c[k] + i, slack = at_slack() + row;
+                const double value = right[at_nu() + row];
+                scale_by(std::min(std::fabs(value - low[slack]), std::fabs(high[slack] - value)),
+                         horizon.inequality_scale[row]);
+            }
+        }
+    }
+
     // f and r where `scale` looked, with slacks and excess of zero; of a convex program it looked at derivatives alone.
     void scaled_values(double& f, double* r) const {
         f = horizon.objective_scale * unscaled_f;

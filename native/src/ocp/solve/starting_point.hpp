@@ -158,7 +158,9 @@ private:
         Stopwatch watch(point.times.functions);
         ++point.times.evaluations;
         ++point.times.differentiations;
-        return program.scale(point.v, LARGEST_DERIVATIVE);
+        if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        if (!program.convex) program.scale_flat_rows(low, high, LARGEST_DERIVATIVE);
+        return true;
     }
 
     // With room beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there). That is the tolerance; less

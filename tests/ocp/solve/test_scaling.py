@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
+from scoreboard.judge import Judge
+from suite import case
 from support.ocp_problems import swing_up_in_units
 from support.rivals import ipopt
 
@@ -43,6 +45,24 @@ def test_rows_without_any_slope_at_the_guess_are_scaled_by_their_distance(integr
     assert abs(few.statistics.iterations - many.statistics.iterations) <= 3
     assert few.statistics.iterations <= 100
     assert many.objective == pytest.approx(few.objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4"])
+@pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)
+def test_no_units_take_many_iterations(units, integrator):
+    """In plain ones it takes 30 to 60."""
+    solution = swing_up_in_units(integrator=integrator, **units).build().solve()
+    assert solution.solved and solution.statistics.iterations <= 120
+
+
+@pytest.mark.parametrize(("name", "most"), [("algal_bacterial", 100), ("shuttle_reentry", 120)])
+def test_variables_of_a_thousandth_or_of_a_hundred_thousand(name, most):
+    """States of 1e-4 and of 1e5 beside others of 1: by slopes alone it took 290 and more than 500 iterations."""
+    stated = case(name).build()
+    solver = stated.problem.build()
+    solution = solver.solve(stated.guess, **stated.parameters)
+    assert solution.solved and solution.statistics.iterations <= most
+    assert Judge(solver, seconds=60)(solution).false == ""
 
 
 @pytest.mark.parametrize("units", [*ONE_AT_A_TIME, *TOGETHER], ids=name_of)

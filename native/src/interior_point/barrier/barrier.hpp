@@ -187,14 +187,15 @@ inline double quadratic_gain(const Program& program, const double* h, const doub
 
 // Move v, from entry `first` on, inside its bounds by `push`, relative to the size of the bound and of the distance between
 // the two (Sec. 3.6); to the latter alone, which no units change, where that is at most `narrow`.
-inline void push_inside(const Program& program, double push, int first, double* v, double narrow = 0.0) {
+inline void push_inside(const Program& program, const double* size, double push, int first, double* v,
+                        double narrow = 0.0) {
     const Bounds &lower = program.lower, &upper = program.upper;
     for (int i = first; i < program.size_v; i += W) {
         const vec low = load(lower.bound + i), high = load(upper.bound + i);
         const vec has_low = load(lower.there + i), has_high = load(upper.there + i);
-        const vec between = push * magnitude(high - low), most = push * (narrow - vec{}), one = 1.0 - vec{};
+        const vec between = push * magnitude(high - low), most = push * (narrow - vec{});
         const auto margin = [&](vec bound, vec has_other) {
-            const vec alone = push * larger(one, magnitude(bound));
+            const vec alone = push * larger(load(size + i), magnitude(bound));
             const vec within = ((between <= most) | (between < alone)) ? between : alone;
             return has_other > 0.0 ? within : alone;
         };

@@ -28,7 +28,7 @@ public:
     void start(const double* v, const double* r, double mu, double proximity, bool first, double* elastic_v) {
         std::copy_n(v, base.size_v, elastic_v);
         std::copy_n(v, base.size_v, reference);
-        for (int i = 0; i < base.size_v; ++i) scale[i] = std::min(1.0, 1.0 / std::max(std::fabs(v[i]), 1e-12));
+        for (int i = 0; i < base.size_v; ++i) scale[i] = 1.0 / std::max(base.size[i], std::fabs(v[i]));
         zeta = proximity;
         if (first) {
             inherit(base.lower, lower);

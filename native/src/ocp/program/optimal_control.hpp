@@ -81,14 +81,25 @@ public:
     // Bounds of z, of the slacks and of excess, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) { lower.set(low), upper.set(high); }
 
+    // size_of(i): how large the variable is that stands at entry i of all stages' (u, x).
+    template <class Size>
+    void set_sizes(const std::vector<int>& places, const Size& size_of) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const double one = size_of(i);
+            size[places[i]] = one, weight[places[i]] = 1.0 / (one * one);
+        }
+    }
+
     // For a new solve: no scales, and `convex` is known.
     void renew() { convex = horizon.renew(); }
 
-    // Scale the objective and every row to derivatives of at most `largest` at z. False where a derivative is
-    // not finite.
-    bool scale(const double* z, double largest) {
+    // Scale the objective and every row to derivatives between `least` and `largest` at z. False where a derivative is not finite.
+    bool scale(const double* z, double least, double largest) {
         bool changed;
-        return scale_further(z, largest, 1.0, changed);
+        if (!scale_further(z, largest, 1.0, changed)) return false;
+        horizon.enlarge_scales(size, least);
+        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        return true;
     }
 
     // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
@@ -100,7 +111,7 @@ public:
         unscaled_f = values.objective;
         if (!horizon.linearize(z)) return false;
         leave_out_fixed(horizon.gradient);
-        changed = horizon.reduce_scales(largest, matters);
+        changed = horizon.reduce_scales(size, largest, matters);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return true;
     }
@@ -305,6 +316,7 @@ public:
     Horizon& horizon;
     Riccati& riccati;
     Excess excess;
+    double* size;  // (size_v) how large the variables are; slacks and excess count as 1
 
 private:
     // h of a stage without its slacks.
@@ -336,7 +348,8 @@ private:
             s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
             s.CS = a.matrix(s.n, s.penalties);
         }
-        for (double** vector : {&sigma_z, &diagonal, &real}) *vector = a.vector(riccati.size_z);
+        for (double** vector : {&sigma_z, &diagonal, &real, &weight}) *vector = a.vector(riccati.size_z);
+        size = a.vector(size_v);
         if (real) mark_variables();
         along = a.vector(most_rows);
         soft.lay_out(a);
@@ -350,6 +363,8 @@ private:
             std::fill_n(real + s.at_z + s.up, s.nx, 1.0);
             s.diagonal = diagonal + s.at_z;
         }
+        std::copy_n(real, riccati.size_z, weight);
+        std::fill_n(size, size_v, 1.0);
     }
 
     void leave_out_fixed(double* along_v) const {
@@ -370,8 +385,9 @@ private:
     void shift_diagonal(double delta, bool spare) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + (spare ? 0.0 : delta);
         excess.soften(lower.there + at_over(), delta, S);
-        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, real, diagonal);
-        for (int i = 0; i < riccati.size_z; i += W) store(diagonal + i, load(real + i) * (load(sigma_z + i) + delta));
+        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, weight, diagonal);
+        for (int i = 0; i < riccati.size_z; i += W)
+            store(diagonal + i, load(real + i) * load(sigma_z + i) + load(weight + i) * delta);
     }
 
     SoftSystem soft;
@@ -382,6 +398,7 @@ private:
     double unscaled_f = 0.0;  // where `scale` looked
     double *gradient_v, *reduced_h, *right, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
+    double* weight;                     // of a delta, along z: 1 / size^2
 };
 
 }  // namespace trisweep

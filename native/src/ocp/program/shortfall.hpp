@@ -23,11 +23,12 @@ public:
     // H or Sigma have changed.
     void forget() { known = false; }
 
-    // A delta on the diagonal, beside Sigma: all of it where that is lacking, less elsewhere. `real`: 1 where there is a variable.
-    void shift(const double* sigma, double delta, const double* real, double* diagonal) {
+    // A delta on the diagonal, beside Sigma: all of it where that is lacking, less elsewhere. `weight`: of every variable's delta, 0
+    // where there is none.
+    void shift(const double* sigma, double delta, const double* weight, double* diagonal) {
         if (!known) find(sigma);
         for (int i = 0; i < riccati.size_z; ++i)
-            diagonal[i] = real[i] * (sigma[i] + std::min(delta, lack[i]) + LEAST * delta);
+            diagonal[i] = sigma[i] + std::min(weight[i] * delta, lack[i]) + LEAST * weight[i] * delta;
     }
 
 private:

@@ -74,9 +74,9 @@ private:
         Stopwatch watch(point.times.linear);
         program.clear_hessian();
         for (int i = 0; i < program.size_v; i += W) {
-            const vec v = load(point.v + i), low = load(program.lower.inverse + i),
+            const vec v = load(point.v + i), size = load(program.size + i), low = load(program.lower.inverse + i),
                       high = load(program.upper.inverse + i);
-            store(D + i, 1.0 / larger(1.0 - vec{}, v * v) + low * low + high * high);
+            store(D + i, 1.0 / larger(size * size, v * v) + low * low + high * high);
         }
         program.take_sigma(D);
         if (!program.factor(0.0, 0.0)) return false;

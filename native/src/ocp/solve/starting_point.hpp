@@ -7,15 +7,16 @@
 
 #include "interior_point/interior_point.hpp"
 #include "jump.hpp"
+#include "sizes.hpp"
 
 namespace trisweep {
 
 class StartingPoint {
 public:
-    static constexpr double LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
+    static constexpr double LEAST_DERIVATIVE = 0.01, LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
 
     StartingPoint(OptimalControl& program, const Packing& packing, const std::vector<int>& variables)
-        : program(program), packing(packing), jump(program, packing, variables) {
+        : program(program), packing(packing), jump(program, packing, variables), sizes(program, packing, variables) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room, &cold})
@@ -103,7 +104,8 @@ public:
         const bool far = program.convex && !settings.warm_start;
         const double push = far ? CONVEX_PUSH : settings.warm_start ? WARM_PUSH : settings.bound_push;
         const double narrow = far ? NARROW : 0.0;
-        push_inside(program, push, 0, point.v, narrow);
+        if (!scaled) sizes.find(v, low, high);
+        push_inside(program, program.size, push, 0, point.v, narrow);
         if (!scaled && !scale(point)) return false;
         tolerance = settings.tolerance;
         scale_bounds();
@@ -126,7 +128,8 @@ public:
             set_central_duals(program, CENTRAL_MU);
             return true;
         }
-        for (Bounds* b : {&program.lower, &program.upper}) std::copy_n(b->there, b->size, b->dual);
+        for (Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->size; ++i) b->dual[i] = b->there[i] / program.size[i];
         point.mu = settings.initial_barrier;
         return interior_point.direction.estimate_multipliers(!scaled);
     }
@@ -158,7 +161,7 @@ private:
         Stopwatch watch(point.times.functions);
         ++point.times.evaluations;
         ++point.times.differentiations;
-        if (!program.scale(point.v, LARGEST_DERIVATIVE)) return false;
+        if (!program.scale(point.v, LEAST_DERIVATIVE, LARGEST_DERIVATIVE)) return false;
         if (!program.convex) program.scale_flat_rows(low, high, LARGEST_DERIVATIVE);
         return true;
     }
@@ -196,7 +199,7 @@ private:
         std::fill_n(slack, program.size_v - program.at_slack(), 0.0);
         if (!known && !program.evaluate(point.v, point.f, point.r)) return false;
         std::copy_n(r_c, count, slack);
-        push_inside(program, push, program.at_slack(), point.v, narrow);
+        push_inside(program, program.size, push, program.at_slack(), point.v, narrow);
         for (int i = 0; i < count; ++i) r_c[i] -= slack[i];
         program.set_excess(push, point.v, point.r);
         program.differentiate_excess(point.v);
@@ -231,6 +234,7 @@ private:
     OptimalControl& program;
     const Packing& packing;
     Jump jump;
+    Sizes sizes;
     Arena arena;
     double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
     bool falls_back = false;         // there is a cold start beside the warm one

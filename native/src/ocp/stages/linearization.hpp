@@ -29,35 +29,26 @@ public:
         std::fill_n(row_scale, riccati.size_x + riccati.size_g + size_c, 1.0);
     }
 
-    // Scale the objective and every row to derivatives of at most `largest`, where that takes a factor below `matters`
-    // (Sathya 2024c Sec. 3.8). Whether that was anywhere. No part of H follows.
-    bool reduce_scales(double largest, double matters) {
+    // Scale the objective and every row to derivatives of at most `largest`, times the `size` (along z) of their variables, where that
+    // takes a factor below `matters` (Sathya 2024c Sec. 3.8). Whether that was anywhere. No part of H follows.
+    bool reduce_scales(const double* size, double largest, double matters) {
         constexpr double SMALLEST = 1e-8;
         bool changed = false;
-        const auto reduce = [&](double& scale, double entry, int size, double* row) {
+        each_scale(size, [&](double& scale, double entry) {
             const double factor = std::max(largest / entry, SMALLEST / scale);
-            if (!(factor < matters)) return;
-            scale *= factor, changed = true;
-            for (int i = 0; i < size; ++i) row[i] *= factor;
-        };
-        reduce(objective_scale, largest_entry(riccati.size_z, gradient), riccati.size_z, gradient);
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
-                const Riccati::Stage& child = riccati.stages[c];
-                for (int i = 0; i < child.nx; ++i) {
-                    double& scale = dynamics_scale[child.at_x + i];
-                    reduce(scale, scale * largest_entry(s.n, child.E + i * s.n), 0, nullptr);
-                }
-            }
-            const auto reduce_row = [&](double& scale, double* row) {
-                reduce(scale, largest_entry(s.n, row), s.n, row);
-            };
-            for (int i = 0; i < s.ng; ++i) reduce_row(equality_scale[s.at_g + i], s.G + i * s.n);
-            for (int i = 0; i < inequality_count[k]; ++i)
-                reduce_row(inequality_scale[at_c[k] + i], C(int(k)) + i * s.n);
-        }
+            if (!(factor < matters)) return 1.0;
+            changed = true;
+            return factor;
+        });
         return changed;
+    }
+
+    // The same to at least `least`, where there are any.
+    void enlarge_scales(const double* size, double least) {
+        constexpr double MOST = 1e4;  // by which: what is small at a point may be so by chance
+        each_scale(size, [&](double, double entry) {
+            return entry > 0.0 && entry < least ? std::min(least / entry, MOST) : 1.0;
+        });
     }
 
     // out += J dz of the rows d (E'z - x_child), G'z, C'z, which stand one kind after the other.
@@ -164,6 +155,40 @@ protected:
     }
 
 private:
+    // Every scale times factor_of(it, the largest derivative of what it scales).
+    template <class Factor>
+    void each_scale(const double* size, const Factor& factor_of) {
+        const auto multiply = [&](double& scale, double entry, int length, double* row) {
+            const double factor = factor_of(scale, entry);
+            if (factor == 1.0) return;
+            scale *= factor;
+            for (int i = 0; i < length; ++i) row[i] *= factor;
+        };
+        const auto largest_term = [](int length, const double* row, const double* sizes) {
+            return largest_over(padded(length), [=](int t) { return magnitude(load(row + t) * load(sizes + t)); });
+        };
+        multiply(objective_scale, largest_term(riccati.size_z, gradient, size), riccati.size_z, gradient);
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const double* sizes = size + s.at_z;
+            for (int c = s.first_child; c >= 0; c = riccati.stages[c].sibling) {
+                const Riccati::Stage& child = riccati.stages[c];
+                for (int i = 0; i < child.nx; ++i) {
+                    double& scale = dynamics_scale[child.at_x + i];
+                    const double next = size[child.at_z + child.up + i];
+                    const double term = std::max(next, largest_term(s.n, child.E + i * s.n, sizes));
+                    multiply(scale, scale * term, 0, nullptr);
+                }
+            }
+            const auto multiply_row = [&](double& scale, double* row) {
+                multiply(scale, largest_term(s.n, row, sizes), s.n, row);
+            };
+            for (int i = 0; i < s.ng; ++i) multiply_row(equality_scale[s.at_g + i], s.G + i * s.n);
+            for (int i = 0; i < inequality_count[k]; ++i)
+                multiply_row(inequality_scale[at_c[k] + i], C(int(k)) + i * s.n);
+        }
+    }
+
     // out += J z of the rows that stage k has z in, those of its edges with what `swept` has there.
     void add_rows(int k, const double* z, double* out) const {
         const Riccati::Stage& s = riccati.stages[k];

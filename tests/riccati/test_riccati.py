@@ -25,6 +25,20 @@ shapes = st.fixed_dictionaries(
     }
 )
 
+# States, controls, and rows that fix controls of their own stage.
+FIXED = [
+    (1, 1, 1),
+    (2, 2, 1),
+    (3, 3, 3),
+    (4, 4, 3),
+    (5, 9, 1),
+    (7, 7, 5),
+    (8, 16, 16),
+    (11, 10, 7),
+    (12, 9, 9),
+    (23, 8, 8),
+]
+
 
 def relative_error(actual, expected):
     actual, expected = np.concatenate([np.zeros(1), *actual]), np.concatenate([np.zeros(1), *expected])
@@ -269,10 +283,7 @@ def test_rows_on_states_alone_are_met_by_controls_before_them(nx, nu):
     assert [len(each.Gx) for each in solution.cost_to_go][5:8] == [0, rows, 0]
 
 
-@pytest.mark.parametrize(
-    "nx, nu, rows",
-    [(1, 1, 1), (2, 2, 1), (3, 3, 3), (4, 4, 3), (5, 9, 1), (7, 7, 5), (8, 16, 16), (11, 10, 7), (13, 12, 12), (23, 8, 8)],
-)
+@pytest.mark.parametrize("nx, nu, rows", FIXED)
 @pytest.mark.parametrize("curved_down", [False, True])
 def test_rows_that_fix_controls_of_their_own_stage(nx, nu, rows, curved_down):
     """The same as the dense system, multipliers and gains too; amid the chain a stage passes a row on."""

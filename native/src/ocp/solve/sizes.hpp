@@ -25,12 +25,10 @@ public:
         largest.resize(std::size_t(count));
     }
 
-    // Of a guess v within these bounds. Increments of a state on a manifold, and what else is in a problem with them, count as 1; so
-    // does a convex quadratic program, whose rule has no delta.
+    // Of a guess v within these bounds. All count as 1 in a convex quadratic program, whose rule has no delta.
     void find(const double* v, const double* low, const double* high) {
         std::fill(largest.begin(), largest.end(), 0.0);
-        const bool counts = !program.convex && program.horizon.recentrings.empty();
-        for (std::size_t i = 0; counts && i < packing.z.size(); ++i) {
+        for (std::size_t i = 0; !program.convex && i < packing.z.size(); ++i) {
             const int at = packing.z[i];
             const double limit = std::min(of_limit(low[at]), of_limit(high[at]));
             double& most = largest[std::size_t(variables[i])];

@@ -73,8 +73,8 @@ public:
 private:
     template <class Work, class Job>
     static void run_block(int n, const Work& work, int piece, int pieces, const Job& job) {
-        const auto edge = [&](int i) {
-            int row = 0;
+        const auto edge = [&](int i) {  // the last one is the end, also where there is no work to speak of
+            int row = i < pieces ? 0 : n;
             while (row < n && work(row) * pieces < work(n) * i) row += PAD;
             return row;
         };

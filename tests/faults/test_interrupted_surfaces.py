@@ -2,6 +2,8 @@
 of the script. What was raised is raised, the child works, the script ends, and the next call is as the first.
 """
 
+from pathlib import Path
+
 import pytest
 from faults.test_exit_and_signals import run
 
@@ -69,6 +71,15 @@ def act(n):
     + """
 def act(n):
     return float(ts.plan(arm, [-1.0, 0.5], [1.0, -0.5], via=[[0.0, 0.6]], steps=10, threads=2).motion.q.sum())
+""",
+    "path": ARM
+    + """
+from trisweep.dynamics.shapes.cloud import Cloud
+from trisweep.dynamics.shapes.paths import find_path
+cloud, hidden = Cloud(arm), ts.Scene().sphere("around the goal", 0.2, (0.8, 0.0, 0.0))
+def act(n):
+    path, tries = find_path(cloud, hidden, np.array([-1.0, 0.5]), np.array([0.0, 0.0]), iterations=3000)
+    return len(path) + tries
 """,
     "calls": ARM
     + """
@@ -155,6 +166,12 @@ print("forks", flush=True)
 def test_signals_forks_and_the_end_of_the_script(surface):
     code, words, errors = run(SURFACES[surface] + TRIED, timeout=300)
     assert (code, words) == (0, ["signals", "forks"]), errors[-3000:]
+
+
+def test_bindings_give_pythons_lock_away_in_the_one_way_that_an_end_of_the_script_bears():
+    sources = list((Path(__file__).parents[2] / "native/src/bindings").glob("*.?pp"))
+    assert any("Unlocked unlocked" in source.read_text() for source in sources)
+    assert [source.name for source in sources if "gil_scoped" in source.read_text()] == []
 
 
 def test_what_is_raised_amid_the_linking_of_modules_frees_them_before_their_context():

@@ -55,7 +55,7 @@ Tuple<Array, int> find_path(Clearance& clearance, const Search& search, Vector s
     PathFinder finder(clearance, search);
     std::vector<double> path;
     {
-        nb::gil_scoped_release release;
+        Unlocked unlocked;
         path = finder.find(start.data(), goal.data());
     }
     double* to;

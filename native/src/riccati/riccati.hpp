@@ -13,8 +13,8 @@
 
 #include "gathering.hpp"
 #include "kernels/pace.hpp"
+#include "quick_stages.hpp"
 #include "residual.hpp"
-#include "small_stages.hpp"
 
 namespace trisweep {
 
@@ -51,12 +51,7 @@ public:
             stages[k].sibling = parent_stage.first_child;
             parent_stage.first_child = k;
         }
-        for (Stage& s : stages)
-            if (s.first_child >= 0 && stages[s.first_child].sibling < 0) {
-                const int states = stages[s.first_child].nx;
-                s.small = SmallSweep::find(s.nu, s.nx, states);
-                if (Substitution::has_room(s.nu, s.nx, s.ng)) s.left = SmallSweep::find(s.nu - s.ng, s.nx, states);
-            }
+        quick::find(stages);
         arena.build([this](Arena& a) { lay_out(a); });
         streamed = arena.bytes() > STREAMED_BYTES;
     }
@@ -105,14 +100,8 @@ public:
                 stages[k + 1].sweep.prefetch_gains();
                 prefetch_edge(k + 2);
             }
-            if (is_small(s)) {
-                const Stage& child = stages[s.first_child];
-                s.small->expand(s, view(s), rhs.b + child.at_x, bench.along, z, out.z + child.at_z + child.up);
-                continue;
-            }
-            if (s.substitution.taken) {
-                const Stage& child = stages[s.first_child];
-                s.left->expand_substituted(s, view(s), bench.along, bench.y, z, out.z + child.at_z + child.up);
+            if (quick::takes_vectors(s)) {
+                quick::expand(s, stages[s.first_child], rhs, bench, out);
                 continue;
             }
             s.sweep.expand(bench, z, s.eta_x, multipliers);
@@ -302,56 +291,18 @@ private:
         return root.eliminate(bench, false, sharing) ? -1 : 0;
     }
 
-    // Whether the vectors of a stage go by the functions of its sizes: rows are not theirs.
-    static bool is_small(const Stage& s) { return s.small && s.sweep.rows == 0; }
-
-    SmallView view(const Stage& s) const {
-        const Stage& child = stages[s.first_child];
-        if (s.substitution.taken) return {s.nu - s.ng, s.substitution.E, nullptr};
-        return {s.nu, child.E, &child.light};
-    }
-
-    // Whether the stage's rows all fix controls of it, and its child passed it none: it is then `substituted`.
-    bool fixes_controls(Stage& s, double smallest_pivot) const {
-        return s.left && s.sweep.rows == s.ng &&
-               s.substitution.fix_controls(s.G, gathering.beside, smallest_pivot, bench);
-    }
-
-    bool eliminate_substituted(Stage& s) {
-        const Stage& child = stages[s.first_child];
-        s.sweep.rank = s.ng, s.sweep.passed = 0, s.sweep.declined = s.sweep.rooted = false;
-        if (s.penalties) Gathering::add_penalties(s, bench);
-        const double* H = s.penalties ? bench.H : s.H;
-        const int ld = s.penalties ? s.sweep.ld : s.n;
-        s.left->substitute(s.substitution, H, ld, s.diagonal, child, s.n, bench);
-        const int n2 = s.substitution.up2 + s.substitution.xp;
-        return s.left->factor(s, child, view(s), bench.F, n2, nullptr, bench, gathering.scratch);
-    }
-
     // u(x), or its linear part, of the x in z.
     void find_controls(Stage& s, double* z, bool affine) {
-        if (!s.substitution.taken) return s.sweep.expand(bench, z, nullptr, nullptr, affine);
-        const Substitution& by = s.substitution;
-        const int nu2 = s.nu - s.ng, n2 = by.up2 + by.xp;
-        double *y = bench.y, *along = bench.along;
-        for (int i = 0; i < nu2; ++i) along[i] = affine ? s.sweep.y_u[i] : 0.0;
-        transposed_multiply_add(by.xp, nu2, s.sweep.ZT, n2, z + s.up, along);
-        fill_zero(by.up2, y);
-        multiply_add<-1>(by.up2, nu2, s.sweep.ZT + by.xp, n2, along, y);
-        for (int i = 0; i < nu2; ++i) z[by.rest[i]] = y[i];
-        copy(by.xp, z + s.up, y + by.up2);
-        for (int k = 0; k < by.rank; ++k) {
-            double& u1 = z[by.fixed[k]];
-            u1 = affine ? -by.w[k] : 0.0;
-            for (int t = 0; t < n2; ++t) u1 -= by.Y[t + k * n2] * y[t];
-        }
+        if (s.substitution.taken) return quick::find_controls(s, bench, z, affine);
+        s.sweep.expand(bench, z, nullptr, nullptr, affine);
     }
 
     bool eliminate(Stage& s, double smallest_pivot) {
         s.sweep.rows = s.ng;
         for (int c = s.first_child; c >= 0; c = stages[c].sibling) s.sweep.rows += stages[c].sweep.passed;
-        s.substitution.taken = fixes_controls(s, smallest_pivot);
-        if (s.substitution.taken) return eliminate_substituted(s);
+        s.substitution.taken =
+            s.left && s.sweep.rows == s.ng && s.substitution.fix_controls(s.G, gathering.beside, smallest_pivot, bench);
+        if (s.substitution.taken) return quick::eliminate(s, stages[s.first_child], bench, gathering.scratch);
         if (s.sweep.rows) gathering.gather_rows(stages, s, bench);
         s.sweep.eliminate_rows(bench, smallest_pivot);
         const bool fixes = s.sweep.rank > 0;
@@ -364,12 +315,7 @@ private:
             if (positive) s.sweep.find_cost_to_go(bench, root, sharing);
             return positive;
         }
-        if (s.penalties) Gathering::add_penalties(s, bench);
-        const double* H = s.penalties ? bench.H : s.H;
-        const int ld = s.penalties ? s.sweep.ld : s.n;
-        for (int i = 0; i < s.nu; ++i)
-            bench.diagonal[i] = std::fabs(H[i + i * ld] + (s.diagonal ? s.diagonal[i] : 0.0));
-        return s.small->factor(s, stages[s.first_child], view(s), H, ld, s.diagonal, bench, gathering.scratch);
+        return quick::eliminate(s, stages[s.first_child], bench, gathering.scratch);
     }
 
     bool loses_declined_rows() const {
@@ -388,15 +334,9 @@ private:
 
     // What the stage's vectors become once its children are eliminated, and it from them. `again`: P b is there already.
     void reduce(Stage& s, const Vectors& rhs, bool again) {
-        if (is_small(s)) {
-            Stage& child = stages[s.first_child];
-            return s.small->reduce(s, child, view(s), rhs.h + s.at_z, rhs.b + child.at_x, Pb + child.at_x, gradient,
-                                   again);
-        }
-        if (s.substitution.taken) {
+        if (quick::takes_vectors(s)) {
             const Stage& child = stages[s.first_child];
-            return s.left->reduce_substituted(s, child, view(s), rhs.h + s.at_z, rhs.g + s.at_g, rhs.b + child.at_x,
-                                              bench.y, Pb + child.at_x, gradient, again);
+            return quick::reduce(s, child, rhs, bench, Pb + child.at_x, gradient, again);
         }
         copy(s.n, rhs.h + s.at_z, gathered_h);
         std::copy(rhs.g + s.at_g, rhs.g + s.at_g + s.ng, gathered_g);

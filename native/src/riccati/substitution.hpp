@@ -21,8 +21,8 @@ namespace trisweep {
 
 class Substitution {
 public:
-    static constexpr int LONGEST = 12;        // a row beside what becomes its column of R, in vectors
-    static constexpr int MOST_ROWS = 4 * 12;  // never more than these
+    static constexpr int LONGEST = 12;             // a row beside what becomes its column of R, in vectors
+    static constexpr int MOST_ROWS = LONGEST * W;  // there are fewer
 
     static bool has_room(int nu, int nx, int ng) {
         return ng > 0 && ng <= nu && (padded(nu) + padded(nx) + padded(ng)) / W <= LONGEST;

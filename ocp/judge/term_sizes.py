@@ -82,10 +82,17 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
         return TermSizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
     steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
     resting = np.maximum(natural, largest) < AT_REST
-    flat = float((curvature * (SMALL * np.where(resting, _nearest_limit(limits), natural)) ** 2).max(initial=0.0))
+    at_rest = np.minimum(_nearest_limit(limits), _largest_of_all(layout, largest))
+    flat = float((curvature * (SMALL * np.where(resting, at_rest, natural)) ** 2).max(initial=0.0))
     least = max(SMALL * steepest, ROUNDED * size, flat)
     of_slopes = np.maximum(size_slope + bent, least / reach)
     return TermSizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)
+
+
+def _largest_of_all(layout: Layout, largest: np.ndarray) -> float:
+    """Of L, but for durations; 1 where all are at rest."""
+    found = float(largest[~np.isin(layout.variables, layout.durations)].max(initial=0.0))
+    return found if found >= AT_REST else 1.0
 
 
 def _nearest_limit(limits: LimitVectors) -> np.ndarray:

@@ -197,6 +197,7 @@ class NativeBackend:
         made.recentrings = self._core_recentrings()
         made.fixed = transcription.fixed
         made.variables, made.turns = self.layout.variables.tolist(), self.layout.turns
+        made.durations = self.layout.durations
         price, growth = self._stated.prices
         if np.isfinite(price).any():
             made.price, made.price_growth = price.tolist(), growth.tolist()

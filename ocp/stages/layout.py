@@ -114,6 +114,11 @@ class PhaseLayout:
             at += state.manifold.dimension
         return found
 
+    @cached_property
+    def durations(self) -> list[int]:
+        """Those of them that are seconds."""
+        return [self.nu] if self.free_duration else []
+
     def cut(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """u (steps, nu) and coordinates x (stages, nx) of a vector along z."""
         here, end = z[self.at_z : self.at_z + self.size_z], self.steps * (self.nu + self.nx)
@@ -206,6 +211,11 @@ class Layout:
     def turns(self) -> list[int]:
         """The variables that are increments of angles."""
         return [first + i for first, phase in zip(self._first_variables, self.phases) for i in phase.turns]
+
+    @cached_property
+    def durations(self) -> list[int]:
+        """The variables that are seconds."""
+        return [first + i for first, phase in zip(self._first_variables, self.phases) for i in phase.durations]
 
     @property
     def _first_variables(self) -> list[int]:

@@ -72,7 +72,7 @@ def test_a_full_step_is_corrected_for_as_long_as_that_makes_it_better():
 
 def test_the_end_of_a_restoration_is_no_iteration():
     """Its last step is one; that the search goes on from there is said under the same number."""
-    stated = case("linear_tangent").build()
+    stated = case("isoperimetric").build()
     solution = stated.problem.build().solve(stated.guess, settings=OF_IPOPT, **stated.parameters)
     restored = [(one, then) for one, then in zip(solution.records, solution.records[1:])
                 if one.kind == "r" and then.iteration == one.iteration]  # fmt: skip

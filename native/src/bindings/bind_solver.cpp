@@ -183,6 +183,7 @@ void bind_structure(nb::module_& m) {
         .def_rw("fixed", &Structure::fixed)
         .def_rw("variables", &Structure::variables)
         .def_rw("turns", &Structure::turns)
+        .def_rw("durations", &Structure::durations)
         .def_rw("price", &Structure::price)
         .def_rw("price_growth", &Structure::price_growth)
         .def_rw("recentrings", &Structure::recentrings)

@@ -53,9 +53,10 @@ private:
         vec duals{}, worst{}, products{}, most{}, sizes{};
         for (int i = 0; i < program.size_v; i += W) {
             const vec below = load(low.dual + i), above = load(high.dual + i);
-            const vec slope = load(residual + i) - share * (below - above), size = magnitude(slope);
+            const vec slope = load(residual + i) - share * (below - above), size = load(program.size + i);
+            const vec off = magnitude(slope) * size;
             store(residual + i, slope);
-            most = larger(most, size), sizes += size, duals += below + above;
+            most = larger(most, off), sizes += off, duals += (below + above) * size;
             const vec by_lower = load(low.gap + i) * below, by_upper = load(high.gap + i) * above;
             worst = larger(worst, larger(magnitude(by_lower), magnitude(by_upper))), products += by_lower + by_upper;
         }

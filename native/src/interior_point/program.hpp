@@ -70,6 +70,7 @@ public:
     int variables = 0, rows = 0;  // without the gaps
     int size_place = 0;
     Bounds lower, upper;
+    double* size = nullptr;    // (size_v) how large each variable is: what counts as 1 of it
     bool convex = false;       // known to be a convex quadratic program
     bool curved_cost = false;  // known to have an f that curves up in every direction
     bool damps = false;        // `damp` is likely to be asked for after `differentiate`

@@ -121,7 +121,7 @@ def test_short_steps_in_a_row_ask_for_restoration():
 
 def test_where_the_quick_rules_fail_the_patient_one_is_asked():
     """The start comes twice in the log; from the second time on mu never rises."""
-    solver = swing_up_in_units(angle=1e-5, speed=1e-5, rows=1e-6).build()
+    solver = swing_up_in_units(angle=1e4, speed=1e-6, rows=1e3).build()
     quick, patient = solver.solve(), solver.solve(settings=OF_IPOPT)
     assert quick.status == patient.status == "solved"
     assert quick.objective == pytest.approx(patient.objective, rel=2e-6)

@@ -75,7 +75,7 @@ def test_iterations_and_callbacks_end_normal_steps():
         assert np.isfinite(ended.objective)
 
 
-@pytest.mark.parametrize("guess", ["near 1", "near 2"])
+@pytest.mark.parametrize("guess", ["near 3", "far 3"])
 def test_curvature_of_the_rows_is_left_out_where_steps_are_short(guess):
     """A welded arm from poses that are off by some tenths: restoration took hundreds of steps of a thousandth each."""
     made = motion("iiwa_welded")

@@ -212,7 +212,7 @@ inline void put_inside(const Program& program, int i, double* v) {
     constexpr double SHARE = 1e-3, LITTLE = 1e-6;
     const Bounds &low = program.lower, &high = program.upper;
     const bool both = low.there[i] != 0.0 && high.there[i] != 0.0;
-    const double room = both ? SHARE * (high.bound[i] - low.bound[i]) : LITTLE;
+    const double room = both ? SHARE * (high.bound[i] - low.bound[i]) : LITTLE * program.size[i];
     if (low.there[i] != 0.0 && !(v[i] > low.bound[i])) v[i] = low.bound[i] + room;
     if (high.there[i] != 0.0 && !(v[i] < high.bound[i])) v[i] = high.bound[i] - room;
 }

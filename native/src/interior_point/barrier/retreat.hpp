@@ -46,8 +46,8 @@ public:
     // v off its bounds, as far as their multipliers ask for at this mu, but no more than a share of the range; and multipliers
     // that fit the gaps.
     static void run(Program& program, double mu, double* v) {
-        push_away(program.lower, program.upper, mu, v);
-        push_away(program.upper, program.lower, mu, v);
+        push_away(program.lower, program.upper, program.size, mu, v);
+        push_away(program.upper, program.lower, program.size, mu, v);
         program.refresh_gaps(v);
         for (Bounds* b : {&program.lower, &program.upper})
             for (int i = 0; i < b->size; i += W)
@@ -69,10 +69,10 @@ private:
         return met;
     }
 
-    static void push_away(const Bounds& b, const Bounds& other, double mu, double* v) {
+    static void push_away(const Bounds& b, const Bounds& other, const double* size, double mu, double* v) {
         for (int i = 0; i < b.size; ++i) {
             if (b.there[i] == 0.0) continue;
-            double least = std::sqrt(mu);
+            double least = size[i] * std::sqrt(mu);
             if (b.dual[i] > 0.0) least = std::min(least, mu / b.dual[i]);
             if (other.there[i] != 0.0) least = std::min(least, SHARE * std::fabs(other.bound[i] - b.bound[i]));
             const double gap = b.sign * (v[i] - b.bound[i]);

@@ -90,7 +90,9 @@ public:
     // Whether no entry of dv is more than this share of v's, or of 1.
     bool is_within(double share) const {
         for (int i = 0; i < program.size_v; i += W)
-            if (largest(magnitude(load(dv + i)) - share * (1.0 + magnitude(load(point.v + i)))) > 0.0) return false;
+            if (largest(magnitude(load(dv + i)) - share * (load(program.size + i) + magnitude(load(point.v + i)))) >
+                0.0)
+                return false;
         return true;
     }
 
@@ -101,7 +103,10 @@ public:
         program.take_sigma(sigma);
         program.spares = false;
         exact = program.factor(0.0, 0.0);
-        const double flat = std::max(FLAT, ROUNDING * largest_size(program.size_v, sigma));
+        const double flat = std::max(FLAT, ROUNDING * largest_over(program.size_v, [&](int i) {
+                                               const vec size = load(program.size + i);
+                                               return size * size * load(sigma + i);
+                                           }));
         if (exact || program.factor(flat, 0.0)) return Status::solved;
         return program.factor(STIFF, 0.0) ? Status::not_minimal : Status::stalled;
     }
@@ -123,7 +128,8 @@ public:
         program.clear_hessian();
         std::copy_n(program.gradient(), program.size_v, h);
         subtract_duals(program, h);
-        std::fill_n(sigma, program.size_v, 1.0);
+        for (int i = 0; i < program.size_v; i += W)
+            store(sigma + i, 1.0 / (load(program.size + i) * load(program.size + i)));
         program.take_sigma(sigma);
         if (!program.factor(0.0, 0.0)) return true;
         program.direction(h, no_rows, dv, point.y);

@@ -120,11 +120,12 @@ private:
         cost = costless ? 1.0 : std::max(std::min(cost_terms, cost_size), least_cost);
     }
 
-    // N of an entry of z; where that is rounding, as at a motion that stays at zero, its nearer limit, at most 1.
+    // N of an entry of z; where that is rounding, as at a motion that stays at zero, its nearer limit, at most 1 and at most what any
+    // other is.
     double natural_size(std::size_t i) const {
         const std::size_t variable = std::size_t(structure.variables[i]);
         if (std::max(natural[variable], largest[variable]) >= AT_REST) return natural[variable];
-        double size = 1.0;
+        double size = largest_of_all >= AT_REST ? std::min(largest_of_all, 1.0) : 1.0;
         for (double limit : {z_low[i], z_high[i]})
             if (limit != 0.0) size = std::min(size, std::fabs(limit));
         return size;

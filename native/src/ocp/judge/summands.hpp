@@ -44,6 +44,8 @@ public:
         least_reach.resize(std::size_t(variables));
         turned.resize(largest.size());
         for (int turn : structure.turns) turned[std::size_t(turn)] = true;
+        timed.assign(turned.size(), false);
+        for (int duration : structure.durations) timed[std::size_t(duration)] = true;
         std::size_t rows = 0;
         for (const Block& b : structure.blocks) {
             rows = std::max(rows, std::size_t(b.count) * b.rows());
@@ -83,6 +85,7 @@ protected:
     std::vector<double> row_size, row_reach, row_span;  // terms of rows; |g'| Z and |g'| L, beside the rest
     std::vector<double> span, reach;                    // L and Z along z
     std::vector<double> largest, natural;               // of a variable: L, N
+    double largest_of_all = 0.0;                        // of L, but for durations
     double cost_terms = 0.0, cost_size = 0.0;           // the sums of |f' z| and |f|
     bool costless = false;                              // no slope of the cost is other than zero
 
@@ -102,8 +105,11 @@ private:
             raise(largest[variable], std::fabs(z[i]));
             raise(most, std::fabs(z[i]));
         }
-        for (std::size_t variable = 0; variable < largest.size(); ++variable)
+        largest_of_all = 0.0;
+        for (std::size_t variable = 0; variable < largest.size(); ++variable) {
             if (turned[variable]) raise(largest[variable], 1.0);
+            if (!timed[variable]) raise(largest_of_all, largest[variable]);
+        }
     }
 
     // N and Z of every variable, and the reaches of rows.
@@ -249,10 +255,10 @@ private:
     std::vector<double> size, matters;  // along z: of values as terms, N
     std::vector<double> least_reach;    // of a variable: what Z is at least
     std::vector<double> block_rows, weights;
-    std::vector<BlockCalls> calls;  // of each block
-    std::deque<BlockSums> sums;     // of each block
-    std::vector<char> turned;       // variables that are turns
-    double most = 1.0;              // the largest |z| of all, at least 1
+    std::vector<BlockCalls> calls;    // of each block
+    std::deque<BlockSums> sums;       // of each block
+    std::vector<char> turned, timed;  // variables that are turns, and durations
+    double most = 1.0;                // the largest |z| of all, at least 1
 };
 
 }  // namespace trisweep

@@ -28,6 +28,7 @@ public:
     void start(const double* v, const double* r, double mu, double proximity, bool first, double* elastic_v) {
         std::copy_n(v, base.size_v, elastic_v);
         std::copy_n(v, base.size_v, reference);
+        std::copy_n(base.size, base.size_v, size);
         for (int i = 0; i < base.size_v; ++i) scale[i] = 1.0 / std::max(base.size[i], std::fabs(v[i]));
         zeta = proximity;
         if (first) {
@@ -178,11 +179,11 @@ private:
         return finite;
     }
 
-    static void inherit(const Bounds& from, Bounds& to) {
+    void inherit(const Bounds& from, Bounds& to) const {
         to.count = 0;
         for (int i = 0; i < from.size; ++i) {
             to.set(i, from.there[i] != 0.0, from.bound[i]);
-            to.dual[i] = std::min(from.dual[i], RHO);
+            to.dual[i] = std::min(from.dual[i], RHO / base.size[i]);
         }
     }
 
@@ -194,7 +195,8 @@ private:
         upper.lay_out(a, size_v);
         upper.sign = -1.0;
         reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
-        gradient_v = a.vector(size_v);
+        gradient_v = a.vector(size_v), size = a.vector(size_v);
+        if (size) std::fill_n(size, size_v, 1.0);
         for (double** vector : {&sigma_p, &sigma_n, &S_p, &S_n, &D, &right}) *vector = a.vector(size_y);
         real_row = a.indices(size_y);
         if (!real_row) return;

@@ -81,12 +81,13 @@ public:
     // Bounds of z, of the slacks and of excess, in the layout of v; infinite where there is none.
     void set_bounds(const double* low, const double* high) { lower.set(low), upper.set(high); }
 
-    // size_of(i): how large the variable is that stands at entry i of all stages' (u, x).
-    template <class Size>
-    void set_sizes(const std::vector<int>& places, const Size& size_of) {
+    // unit_of(i) and size_of(i): of the variable that stands at entry i of all stages' (u, x), what it is given in and how large it
+    // is. Comes before `scale`.
+    template <class Unit, class Size>
+    void set_sizes(const std::vector<int>& places, const Unit& unit_of, const Size& size_of) {
         for (std::size_t i = 0; i < places.size(); ++i) {
             const double one = size_of(i);
-            size[places[i]] = one, weight[places[i]] = 1.0 / (one * one);
+            size[places[i]] = one, weight[places[i]] = 1.0 / (one * one), unit[places[i]] = unit_of(i);
         }
     }
 
@@ -95,8 +96,12 @@ public:
 
     // Scale the objective and every row to derivatives between `least` and `largest` at z. False where a derivative is not finite.
     bool scale(const double* z, double least, double largest) {
-        bool changed;
-        if (!scale_further(z, largest, 1.0, changed)) return false;
+        if (!look(z)) return false;
+        for (const Riccati::Stage& s : riccati.stages)
+            for (int i = 0; i < s.nx; ++i) horizon.dynamics_scale[s.at_x + i] = 1.0 / unit[s.at_z + s.up + i];
+        if (!convex && largest_size(riccati.size_z, horizon.gradient) == 0.0 && !scale_flat_cost(z)) return false;
+        horizon.leave_out_unit(unit);
+        horizon.reduce_scales(size, largest, 1.0);
         horizon.enlarge_scales(size, least);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return true;
@@ -106,35 +111,15 @@ public:
     // Leaves gradient and J at z as `differentiate` would, and no Hessian.
     bool scale_further(const double* z, double largest, double matters, bool& changed) {
         changed = false;
-        Values values{0.0, right, right + at_eta(), right + at_nu()};
-        if (!convex && !horizon.evaluate(z, values)) return false;
-        unscaled_f = values.objective;
-        if (!horizon.linearize(z)) return false;
-        leave_out_fixed(horizon.gradient);
+        if (!look(z)) return false;
         changed = horizon.reduce_scales(size, largest, matters);
         copy(padded(riccati.size_z), horizon.gradient, gradient_v);
         return true;
     }
 
-    // After `scale`: equalities and inequalities without any slope there, by how far they are from their limits.
+    // After `scale`: rows without any slope there.
     void scale_flat_rows(const double* low, const double* high, double largest) {
-        const auto scale_by = [&](double apart, double& scale) {
-            if (apart > largest && apart < INFINITY) scale = largest / apart;
-        };
-        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
-            const Riccati::Stage& s = riccati.stages[k];
-            const auto is_flat = [&](const double* row) { return largest_entry(s.n, row) == 0.0; };
-            for (int i = 0; i < s.ng; ++i)
-                if (is_flat(s.G + i * s.n))
-                    scale_by(std::fabs(right[at_eta() + s.at_g + i]), horizon.equality_scale[s.at_g + i]);
-            for (int i = 0; i < horizon.inequality_count[k]; ++i) {
-                if (!is_flat(horizon.C(int(k)) + i * s.n)) continue;
-                const int row = horizon.at_c[k] + i, slack = at_slack() + row;
-                const double value = right[at_nu() + row];
-                scale_by(std::min(std::fabs(value - low[slack]), std::fabs(high[slack] - value)),
-                         horizon.inequality_scale[row]);
-            }
-        }
+        horizon.scale_flat_rows(right + at_eta(), right + at_nu(), low + at_slack(), high + at_slack(), largest);
     }
 
     // f and r where `scale` looked, with slacks and excess of zero; of a convex program it looked at derivatives alone.
@@ -316,9 +301,36 @@ public:
     Horizon& horizon;
     Riccati& riccati;
     Excess excess;
-    double* size;  // (size_v) how large the variables are; slacks and excess count as 1
 
 private:
+    // Values and slopes at z, as they are scaled now. False where one is not finite.
+    bool look(const double* z) {
+        Values values{0.0, right, right + at_eta(), right + at_nu()};
+        if (!convex && !horizon.evaluate(z, values)) return false;
+        unscaled_f = values.objective;
+        if (!horizon.linearize(z)) return false;
+        leave_out_fixed(horizon.gradient);
+        return true;
+    }
+
+    // An objective without slope at z, by its curvature times the squares of the sizes. That says less than a slope: only where it is
+    // far from 1. False where it is not finite.
+    bool scale_flat_cost(const double* z) {
+        constexpr double LEAST = 1e-3, LARGEST = 1e4, MOST = 1e4;
+        if (!horizon.curve(z)) return false;
+        double curvature = 0.0;
+        for (const Riccati::Stage& s : riccati.stages)
+            for (int i = 0; i < s.n; ++i) {
+                const double here = size[s.at_z + i];
+                curvature = std::max(curvature, std::fabs(s.H[i + std::ptrdiff_t(i) * s.n]) * here * here);
+            }
+        if (curvature > LARGEST) horizon.objective_scale *= LARGEST / curvature;
+        if (curvature > 0.0 && curvature < LEAST) horizon.objective_scale *= std::min(LEAST / curvature, MOST);
+        if (!horizon.linearize(z)) return false;
+        leave_out_fixed(horizon.gradient);
+        return true;
+    }
+
     // h of a stage without its slacks.
     void reduce_slacks(int k, const double* h, const double* r, const double* h_s) {
         const Riccati::Stage& s = riccati.stages[k];
@@ -348,7 +360,7 @@ private:
             s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
             s.CS = a.matrix(s.n, s.penalties);
         }
-        for (double** vector : {&sigma_z, &diagonal, &real, &weight}) *vector = a.vector(riccati.size_z);
+        for (double** vector : {&sigma_z, &diagonal, &real, &weight, &unit}) *vector = a.vector(riccati.size_z);
         size = a.vector(size_v);
         if (real) mark_variables();
         along = a.vector(most_rows);
@@ -398,7 +410,7 @@ private:
     double unscaled_f = 0.0;  // where `scale` looked
     double *gradient_v, *reduced_h, *right, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
-    double* weight;                     // of a delta, along z: 1 / size^2
+    double *weight, *unit;              // of a delta, along z: 1 / size^2; of the variables
 };
 
 }  // namespace trisweep

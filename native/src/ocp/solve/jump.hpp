@@ -4,25 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <vector>
 
-#include "packing.hpp"
+#include "largest_values.hpp"
 
 namespace trisweep {
 
 class Jump {
 public:
-    // `variables`: of every entry of z, as in `Structure`.
     Jump(const OptimalControl& program, const Packing& packing, const std::vector<int>& variables)
-        : program(program), packing(packing), variables(variables) {
-        if (variables.empty()) {
-            this->variables.resize(packing.z.size());
-            std::iota(this->variables.begin(), this->variables.end(), 0);
-        }
-        int count = 0;
-        for (int variable : this->variables) count = std::max(count, variable + 1);
-        largest.resize(std::size_t(count));
+        : program(program), packing(packing), largest(packing, variables) {
         arena.build([this](Arena& a) { size = a.vector(this->program.riccati.size_z); });
     }
 
@@ -60,15 +50,14 @@ private:
 
     // Of every variable its largest value; increments of a state on a manifold count as 1.
     void measure_sizes(const double* v) {
-        std::fill(largest.begin(), largest.end(), program.horizon.recentrings.empty() ? 0.0 : 1.0);
+        largest.clear(program.horizon.recentrings.empty() ? 0.0 : 1.0);
         double all = 1.0;
         for (std::size_t i = 0; i < packing.z.size(); ++i) {
-            double& most = largest[std::size_t(variables[i])];
+            double& most = largest[i];
             most = std::max(most, std::fabs(v[packing.z[i]]));
             all = std::max(all, most);
         }
-        for (std::size_t i = 0; i < packing.z.size(); ++i)
-            size[packing.z[i]] = std::max(largest[std::size_t(variables[i])], NOTICED * all);
+        for (std::size_t i = 0; i < packing.z.size(); ++i) size[packing.z[i]] = std::max(largest[i], NOTICED * all);
     }
 
     static void note(double error, double terms, double& most) {
@@ -77,8 +66,7 @@ private:
 
     const OptimalControl& program;
     const Packing& packing;
-    std::vector<int> variables;   // of every entry of z
-    std::vector<double> largest;  // of every variable
+    LargestValues largest;
     Arena arena;
     double* size;  // along z
 };

@@ -131,14 +131,15 @@ private:
         for (Bounds* b : {&base.lower, &base.upper})
             for (int i = 0; i < b->size; ++i) {
                 b->dual[i] += alpha * b->step[i];
-                largest = std::max(largest, b->dual[i]);
+                largest = std::max(largest, b->dual[i] * base.size[i]);
             }
         base.refresh_gaps(outer.point.v);
         if (largest <= LARGE) return;
         if (outer.settings.patience > 0)
             set_central_duals(base, mu);
         else
-            for (Bounds* b : {&base.lower, &base.upper}) std::copy_n(b->there, b->size, b->dual);
+            for (Bounds* b : {&base.lower, &base.upper})
+                for (int i = 0; i < b->size; ++i) b->dual[i] = b->there[i] / base.size[i];
     }
 
     // --- for the inner problem

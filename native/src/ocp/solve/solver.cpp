@@ -8,7 +8,7 @@ Solver::Solver(const Structure& s)
       horizon(riccati, s.blocks, s.recentrings, s.inequalities, s.shared_parameters, s.stage_parameters, s.quadratic),
       program(riccati, horizon, s.fixed, !s.price.empty()),
       packing(program),
-      start(program, packing, s.variables),
+      start(program, packing, s),
       judge(s),
       rescaling(program, packing, start, judge),
       interior_point(program, *this),
@@ -161,20 +161,20 @@ const Result& Solver::solve(const Settings& settings, Watcher& caller) {
     result.status = run();
     if (failed(result.status) && program.convex && bound_count(program) > 0) result.status = run_without_predictor();
     if (result.status == Status::outgrown) result.status = run_scaled_anew();
-    confirm();
+    settle();
     const bool hasty = hurries(interior_point.settings);
     if (hasty && ended_early()) {
         result.status = go_on_patiently();
-        confirm();
+        settle();
     }
     if (hasty && (failed(result.status) || lost(result.status) || ended_early())) {
         result.status = run_patiently(settings);
         if (result.status == Status::outgrown) result.status = run_scaled_anew();
-        confirm();
+        settle();
     }
     if (failed(result.status) && scale_anew(STEEPER)) {
         result.status = run_scaled_anew();
-        confirm();
+        settle();
     }
     return end();
 }
@@ -201,6 +201,13 @@ void Solver::confirm() {
         quickest_end = std::min(quickest_end, Stopwatch::clock::now() - asked_at);
     }
     for (int round = 0; round < ROUNDS && result.status == Status::solved && !holds(); ++round) result.status = go_on();
+}
+
+void Solver::settle() {
+    confirm();
+    if (result.status != Status::not_minimal || bound_count(program) == 0) return;
+    result.status = leave_saddle();
+    confirm();
 }
 
 const Result& Solver::end() {

@@ -99,12 +99,13 @@ public:
     bool judges_unfinished = true;  // whether the judge is asked where the time has run out
 
 private:
-    static constexpr int FORGETTING = 16;         // cycles in which a step that took long is forgotten
-    static constexpr int MOST_RESERVED = 100000;  // records
-    static constexpr double UNHURRIED = 1e6;      // seconds that nobody counts by microseconds
-    static constexpr int HASTE = 200;             // iterations after which the rules that seldom fail are asked
-    static constexpr int LONGER = 100;            // more, by these, from where the others have led
-    static constexpr int ROUNDS = 10;             // of scaling anew where the statement's conditions do not hold yet
+    static constexpr int FORGETTING = 16;           // cycles in which a step that took long is forgotten
+    static constexpr int MOST_RESERVED = 100000;    // records
+    static constexpr double UNHURRIED = 1e6;        // seconds that nobody counts by microseconds
+    static constexpr int HASTE = 200;               // iterations after which the rules that seldom fail are asked
+    static constexpr int LONGER = 100;              // more, by these, from where the others have led
+    static constexpr double FURTHER_INSIDE = 1e-5;  // the mu by which a saddle is left
+    static constexpr int ROUNDS = 10;               // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
     static constexpr double CLEARLY = 0.1;                 // of the tolerance: nothing is left to be done
@@ -175,6 +176,8 @@ private:
     void begin(const Settings& settings, Watcher& caller);
     // The judge's word on what was found, and more iterations where that is no.
     void confirm();
+    // The same; a saddle is left, once.
+    void settle();
     const Result& end();
 
     Status run() {
@@ -231,6 +234,15 @@ private:
         scaled_anew = false;
         program.set_place(start_place);
         return run();
+    }
+
+    // From a saddle: it is none any more a little further inside the bounds.
+    Status leave_saddle() {
+        Iterate& point = interior_point.point;
+        Retreat::run(program, FURTHER_INSIDE, point.v);
+        point.mu = FURTHER_INSIDE;
+        const Status status = point.evaluate() ? interior_point.run() : Status::not_finite;
+        return status == Status::outgrown ? Status::stalled : status;
     }
 
     // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by

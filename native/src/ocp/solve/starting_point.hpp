@@ -7,6 +7,7 @@
 
 #include "interior_point/interior_point.hpp"
 #include "jump.hpp"
+#include "ocp/stages/structure.hpp"
 #include "sizes.hpp"
 
 namespace trisweep {
@@ -15,8 +16,11 @@ class StartingPoint {
 public:
     static constexpr double LEAST_DERIVATIVE = 0.01, LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
 
-    StartingPoint(OptimalControl& program, const Packing& packing, const std::vector<int>& variables)
-        : program(program), packing(packing), jump(program, packing, variables), sizes(program, packing, variables) {
+    StartingPoint(OptimalControl& program, const Packing& packing, const Structure& s)
+        : program(program),
+          packing(packing),
+          jump(program, packing, s.variables),
+          sizes(program, packing, s.variables, {&s.turns, &s.durations}) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room, &cold})
@@ -178,9 +182,9 @@ private:
         for (int i = 0; i < program.size_v; i += W) {
             const vec low_here = load(scaled_low + i), high_here = load(scaled_high + i), none{};
             const auto finite = [&](vec bound) { return magnitude(bound) < INFINITY ? magnitude(bound) : none; };
-            const vec size = larger(finite(low_here), finite(high_here));
-            const vec small = larger(size, broadcast(LEAST_BOUND)), large = larger(broadcast(1.0), LARGE_BOUND * size);
-            store(room + i, tolerance * (((size > 0.0) & (size < SMALL_BOUND)) ? small : large));
+            const vec bound = larger(finite(low_here), finite(high_here)), one = load(program.size + i);
+            const vec small = larger(bound, LEAST_BOUND * one), large = larger(one, LARGE_BOUND * bound);
+            store(room + i, tolerance * (((bound > 0.0) & (bound < SMALL_BOUND * one)) ? small : large));
         }
         std::fill(room + program.at_over(), room + program.size_v, 0.0);
         for (int i = program.at_slack(); i < program.at_over(); ++i)

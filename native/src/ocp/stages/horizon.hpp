@@ -79,6 +79,9 @@ public:
         return finite;
     }
 
+    // The Hessian of the objective alone.
+    bool curve(const double* z) { return differentiate(z, {no_rows, no_rows, no_rows}); }
+
     // Whoever has written to a stage's H says so.
     void forget_hessian() { placed_scale = NAN, flat = false; }
 

@@ -2,8 +2,11 @@
 // the gradient of the objective, by how much objective and rows are scaled, and products with the rows' derivatives J.
 #pragma once
 
+#include <algorithm>
+#include <climits>
 #include <vector>
 
+#include "kernels/unit.hpp"
 #include "riccati/riccati.hpp"
 
 namespace trisweep {
@@ -18,6 +21,7 @@ public:
         }
         arena.build([this](Arena& a) { lay_out(a); });
         dynamics_scale = row_scale;
+        slopes.reserve(std::size_t(riccati.size_g + size_c));
         equality_scale = dynamics_scale + riccati.size_x;
         inequality_scale = equality_scale + riccati.size_g;
     }
@@ -29,13 +33,36 @@ public:
         std::fill_n(row_scale, riccati.size_x + riccati.size_g + size_c, 1.0);
     }
 
-    // Scale the objective and every row to derivatives of at most `largest`, times the `size` (along z) of their variables, where that
-    // takes a factor below `matters` (Sathya 2024c Sec. 3.8). Whether that was anywhere. No part of H follows.
+    // The unit of equalities and inequalities out of their scales. It is told by those of one variable, such as where a motion starts,
+    // or by all where there are none of these: by their derivatives times the `unit` (along z) of the variables.
+    void leave_out_unit(const double* unit) {
+        const auto typical_slope = [&](int fewest) {
+            slopes.clear();
+            each_stated_row([&](double&, const double* row, int n, int at) {
+                const int entries = n - int(std::count(row, row + n, 0.0));
+                if (entries >= 1 && entries <= fewest) slopes.push_back(largest_term(n, row, unit + at));
+            });
+            return quantile(slopes, TYPICAL);
+        };
+        double typical = typical_slope(1);
+        if (typical == 0.0) typical = typical_slope(INT_MAX);
+        const double of_rows = typical > 0.0 ? unit_of(typical, LEAST_SLOPE) : 1.0;
+        if (of_rows == 1.0) return;
+        each_stated_row([&](double& scale, double* row, int n, int) {
+            scale /= of_rows;
+            for (int i = 0; i < n; ++i) row[i] /= of_rows;
+        });
+    }
+
+    // Scale the objective and the dynamics to derivatives of at most `largest`, times the `size` (along z) of their variables, and
+    // equalities and inequalities to LARGEST_OF_ROWS, where that takes a factor below `matters` (Sathya 2024c Sec. 3.8). Whether that
+    // was anywhere. No part of H follows.
     bool reduce_scales(const double* size, double largest, double matters) {
-        constexpr double SMALLEST = 1e-8;
+        constexpr double SMALLEST = 1e-8, LARGEST_OF_ROWS = 30.0;
         bool changed = false;
         each_scale(size, [&](double& scale, double entry) {
-            const double factor = std::max(largest / entry, SMALLEST / scale);
+            const bool stated = &scale >= equality_scale && &scale < inequality_scale + size_c;
+            const double factor = std::max((stated ? LARGEST_OF_ROWS : largest) / entry, SMALLEST / scale);
             if (!(factor < matters)) return 1.0;
             changed = true;
             return factor;
@@ -46,9 +73,25 @@ public:
     // The same to at least `least`, where there are any.
     void enlarge_scales(const double* size, double least) {
         constexpr double MOST = 1e4;  // by which: what is small at a point may be so by chance
-        each_scale(size, [&](double, double entry) {
+        each_scale(size, [&](double&, double entry) {
             return entry > 0.0 && entry < least ? std::min(least / entry, MOST) : 1.0;
         });
+    }
+
+    // Equalities and inequalities without any slope, of these values, by how far they are from their limits.
+    void scale_flat_rows(const double* g, const double* c, const double* low, const double* high, double largest) {
+        const auto scale_by = [&](double apart, double& scale) {
+            if (apart > largest && apart < INFINITY) scale = largest / apart;
+        };
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            const auto is_flat = [&](const double* row) { return largest_entry(s.n, row) == 0.0; };
+            for (int i = 0, at = s.at_g; i < s.ng; ++i, ++at)
+                if (is_flat(s.G + i * s.n)) scale_by(std::fabs(g[at]), equality_scale[at]);
+            for (int i = 0, at = at_c[k]; i < inequality_count[k]; ++i, ++at)
+                if (is_flat(C(int(k)) + i * s.n))
+                    scale_by(std::min(std::fabs(c[at] - low[at]), std::fabs(high[at] - c[at])), inequality_scale[at]);
+        }
     }
 
     // out += J dz of the rows d (E'z - x_child), G'z, C'z, which stand one kind after the other.
@@ -155,6 +198,9 @@ protected:
     }
 
 private:
+    // Slopes of rows that are natural to write down, from this one to 100 times it, and the share of all that is below.
+    static constexpr double LEAST_SLOPE = 0.3, TYPICAL = 0.25;
+
     // Every scale times factor_of(it, the largest derivative of what it scales).
     template <class Factor>
     void each_scale(const double* size, const Factor& factor_of) {
@@ -163,9 +209,6 @@ private:
             if (factor == 1.0) return;
             scale *= factor;
             for (int i = 0; i < length; ++i) row[i] *= factor;
-        };
-        const auto largest_term = [](int length, const double* row, const double* sizes) {
-            return largest_over(padded(length), [=](int t) { return magnitude(load(row + t) * load(sizes + t)); });
         };
         multiply(objective_scale, largest_term(riccati.size_z, gradient, size), riccati.size_z, gradient);
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -180,13 +223,25 @@ private:
                     multiply(scale, scale * term, 0, nullptr);
                 }
             }
-            const auto multiply_row = [&](double& scale, double* row) {
-                multiply(scale, largest_term(s.n, row, sizes), s.n, row);
-            };
-            for (int i = 0; i < s.ng; ++i) multiply_row(equality_scale[s.at_g + i], s.G + i * s.n);
-            for (int i = 0; i < inequality_count[k]; ++i)
-                multiply_row(inequality_scale[at_c[k] + i], C(int(k)) + i * s.n);
         }
+        each_stated_row([&](double& scale, double* row, int n, int at) {
+            multiply(scale, largest_term(n, row, size + at), n, row);
+        });
+    }
+
+    // job(scale, row, its length, where that begins along z) of all equalities and inequalities.
+    template <class Job>
+    void each_stated_row(const Job& job) {
+        for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
+            const Riccati::Stage& s = riccati.stages[k];
+            for (int i = 0; i < s.ng; ++i) job(equality_scale[s.at_g + i], s.G + i * s.n, s.n, s.at_z);
+            for (int i = 0; i < inequality_count[k]; ++i)
+                job(inequality_scale[at_c[k] + i], C(int(k)) + i * s.n, s.n, s.at_z);
+        }
+    }
+
+    static double largest_term(int length, const double* row, const double* sizes) {
+        return largest_over(padded(length), [=](int t) { return magnitude(load(row + t) * load(sizes + t)); });
     }
 
     // out += J z of the rows that stage k has z in, those of its edges with what `swept` has there.
@@ -213,7 +268,8 @@ private:
 
     Arena arena;
     std::vector<double*> inequality_rows;
-    double* swept;  // of the edges' rows, without their scale
+    std::vector<double> slopes;  // of rows
+    double* swept;               // of the edges' rows, without their scale
 };
 
 }  // namespace trisweep

@@ -14,8 +14,8 @@ struct Structure {
     std::vector<Recentring> recentrings;
     std::vector<int> fixed;  // entries of the root's state that stay where the guess has them
     // Of every entry of z, as in `Result`, the variable whose value it is on its stage, counted from 0; empty: each is one of
-    // its own. `turns`: variables that are increments of an angle from where the state is.
-    std::vector<int> variables, turns;
+    // its own. `turns`: variables that are increments of an angle from where the state is. `durations`: those that are seconds.
+    std::vector<int> variables, turns, durations;
     // Of every inequality, in the order of `Result`, the price of what is beyond its limits, linear and quadratic (half of it
     // times the square); a linear one that is infinite: hard. Empty: all are.
     std::vector<double> price, price_growth;

@@ -45,6 +45,7 @@ def test_a_solution_is_one_in_any_units(stated, kinds, scale):
         ("notorious", "rows", 1e-6),
         ("notorious", "variables", 1e-4),
         ("quadrotor", "variables", 1e-6),
+        *(("brachistochrone", "variables", scale) for scale in (1e-4, 1e-2, 1e4)),
     ],
 )
 def test_powers_of_a_hundred_are_told_from_the_numbers(name, kind, scale):
@@ -56,6 +57,14 @@ def test_powers_of_a_hundred_are_told_from_the_numbers(name, kind, scale):
     assert first.solved and solution.solved
     assert solution.objective == pytest.approx(first.objective, rel=1e-6)
     assert solution.statistics.iterations <= 1.5 * first.statistics.iterations + 2
+
+
+def test_directions_are_refined_in_any_units():
+    """A cost that is the same for all motions: what rounding leaves of it decides. It was called infeasible."""
+    made = case("obstacle").build()
+    guess = rescaled_guess(made.problem, made.guess, "variables", 1e6)
+    solution = rescaled(made.problem, "variables", 1e6).build().solve(guess, **made.parameters)
+    assert solution.solved and solution.objective == pytest.approx(4.571044, rel=1e-6)
 
 
 @pytest.mark.parametrize(("kind", "scale"), [("variables", 1e2), ("variables", 1e4), ("rows", 1e-6), ("rows", 1e-4)])

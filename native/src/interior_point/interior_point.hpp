@@ -66,6 +66,7 @@ public:
             if (out_of_time()) return Status::time_limit;
             if (asked_to_end || supervisor.interrupted()) return Status::interrupted;
             if (!predict_and_correct()) {
+                if (!follow_cost()) return Status::not_finite;
                 mu.update();
                 const bool found = find_direction();
                 if (!found && search.on_trial()) search.retreat();
@@ -87,6 +88,8 @@ public:
 
 private:
     static constexpr double DIVERGED = 1e15;  // entries of a point that is taken for one on its way to infinity
+    static constexpr double NEARLY = 1e-2;    // error from which on the cost is about what it will be
+    static constexpr double NOTICED = 3.0;    // factor of it
 
     void start() {
         began = {};
@@ -98,6 +101,7 @@ private:
         if (retreat.possible()) predictor_corrector.on = false;
         jam.reset();
         mu.start();
+        followed = false;
     }
 
     // Whether an iteration like the last one would end too late; of the first, one like the quickest that there was.
@@ -169,6 +173,21 @@ private:
         return false;
     }
 
+    // Near the end of a run, once: an f that was scaled down for the slopes of a poor guess is scaled up again, as far as its value
+    // and its statement allow. Else mu and the error would be small too early. False where a number is not finite.
+    bool follow_cost() {
+        if (followed || program.convex || convergence.error(0.0) > NEARLY) return true;
+        followed = true;
+        const double factor = 1.0 / std::max(program.cost_scale(), std::fabs(point.f));
+        if (!(factor >= NOTICED)) return true;
+        point.scale_cost(factor);
+        direction.scale_cost(factor);
+        mu.scale_cost(factor);
+        if (!point.differentiate()) return false;
+        convergence.measure();
+        return true;
+    }
+
     bool find_direction() {
         program.corrected = false;
         direction.linearize(convergence.residual, mu.free ? 0.0 : point.mu);
@@ -223,6 +242,7 @@ private:
     const double violation_factor;
     Jam jam;
     Retreat retreat;
+    bool followed = false;               // the cost, by its scale
     Stopwatch::clock::time_point began;  // the present iteration
 };
 

@@ -60,6 +60,15 @@ public:
         logarithms = program.size_place ? NAN : known;
     }
 
+    // f is scaled by this factor from now on, and all that is in its units.
+    void scale_cost(double factor) {
+        program.scale_cost(factor);
+        f *= factor, mu *= factor;
+        for (int i = 0; i < program.size_y; i += W) store(y + i, factor * load(y + i));
+        for (Bounds* b : {&program.lower, &program.upper})
+            for (int i = 0; i < b->size; i += W) store(b->dual + i, factor * load(b->dual + i));
+    }
+
     // The violation of the constraints; what is within rounding counts as the same small number, so that no step is turned
     // down for the last digit of a residual.
     double violation_of(const double* rows) const { return std::max(rounding, sum_of_sizes(program.size_y, rows)); }

@@ -71,6 +71,7 @@ public:
     int size_place = 0;
     Bounds lower, upper;
     double* size = nullptr;    // (size_v) how large each variable is: what counts as 1 of it
+    double* unit = nullptr;    // (size_v) what each is given in
     bool convex = false;       // known to be a convex quadratic program
     bool curved_cost = false;  // known to have an f that curves up in every direction
     bool damps = false;        // `damp` is likely to be asked for after `differentiate`
@@ -89,6 +90,9 @@ public:
     virtual bool damp(const double* v, double share) = 0;
     // The sizes of the terms that are summed into all rows at v, added up, by the J that was computed last.
     virtual double row_terms(const double* v) const = 0;
+    // By what f is scaled beside its statement, and that times a factor: derivatives are asked for anew then.
+    virtual double cost_scale() const { return 1.0; }
+    virtual void scale_cost(double /* factor */) {}
     // Change to coordinates whose origin is v, where v lies on a manifold.
     virtual void recentre(double*) {}
     // The coordinates themselves (size_place), for who wants to come back to a point in them.

@@ -1,8 +1,11 @@
 """Badly scaled problems: the same swing-up in other units ends in the same motion, or with a status that is true."""
 
+import itertools
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import trisweep as ts
 from scoreboard.judge import Judge
 from suite import case
 from support.ocp_problems import swing_up_in_units
@@ -79,3 +82,25 @@ def test_a_motor_too_weak_is_named_infeasible(units):
     solution = swing_up_in_units(limit=0.3, **units).build().solve()
     assert solution.status == "infeasible"
     assert solution.violations[0].name in {"hang", "stand", "dynamics of angle", "dynamics of speed"}
+
+
+@pytest.mark.parametrize("gravity", [0.0, 1.0])
+@pytest.mark.parametrize("guess", [100.0, 300.0])
+def test_a_cost_scaled_down_for_a_steep_guess_is_scaled_up_again_before_the_end(gravity, guess):
+    """A cost of 1e8 and more at the guess, 9 at the end: the scaled problem was solved too early, the judge said no,
+    and up to six iterations came after that. Such an iteration stands twice in the log.
+    """
+    ocp = ts.Problem(steps=20, step=0.1)
+    x, u = ocp.state("x", 2), ocp.control("u", lower=-5, upper=5)
+    ocp.derivative(x=ts.vertcat(x[1], u - gravity * ts.sin(x[0])))
+    ocp.minimize(1e-3 * u**2 + ts.sumsqr(x) ** 2)
+    ocp.constrain("start", x, equals=[1, 0], at="start")
+    solver = ocp.build()
+    solution, near = solver.solve({"x": np.full((21, 2), guess)}), solver.solve({"x": np.ones((21, 2))})
+    assert solution.solved and near.solved
+    assert solution.objective == pytest.approx(near.objective, rel=1e-7)
+    numbers = [record.iteration for record in solution.records]
+    refused = [one for one, then in itertools.pairwise(numbers) if one == then]
+    assert solution.statistics.iterations - min(refused, default=solution.statistics.iterations) <= 2
+    if guess == 100.0:
+        assert refused == []

@@ -50,6 +50,13 @@ public:
     // From here on it stays below what suits the point as it is.
     void limit() { most = MOST * mean_complementarity(program); }
 
+    // f is scaled by this factor from now on: errors and points before that are no measure any more.
+    void scale_cost(double factor) {
+        errors.fill(INFINITY);
+        most *= factor;
+        search.forget();
+    }
+
     void set(double mu) {
         point.mu = std::max(settings.smallest_barrier(), mu);
         search.forget();

@@ -72,6 +72,9 @@ public:
     // The share of itself that was taken, from rows so far off; `shortened`: after longer ones were turned down.
     void note(double alpha, double infeasibility, bool shortened) { curvature.note(alpha, infeasibility, shortened); }
 
+    // f is scaled by this factor from now on.
+    void scale_cost(double factor) { curvature.regularization.scale_cost(factor); }
+
     double delta() const { return curvature.regularization.delta; }
 
     // Whether the rows contradict each other, as far as they are linear: the direction leaves much of their violation.

@@ -19,7 +19,7 @@ namespace trisweep {
 
 class Refinement {
 public:
-    explicit Refinement(const Program& program) {
+    explicit Refinement(const Program& program) : unit(program.unit) {
         arena.build([&](Arena& a) {
             size_v = program.size_v, size_y = program.size_y;
             residual = pair(a);
@@ -92,9 +92,9 @@ private:
         std::copy_n(h, size_v, residual.v);
         std::copy_n(r, size_y, residual.y);
         add_product(program, x, residual);
-        const double right = largest({const_cast<double*>(h), const_cast<double*>(r)});
+        const double right = largest_right({const_cast<double*>(h), const_cast<double*>(r)});
         const auto relative = [&] {
-            const double error = largest(residual);
+            const double error = largest_right(residual);
             return error == 0.0 ? 0.0 : error / (right + std::min(largest(x), 1e6 * right));
         };
         double present = ratio = relative();
@@ -127,8 +127,13 @@ private:
         program.subtract_softness(x.y, out.y);
     }
 
+    // Of right-hand sides and residuals.
     double dot(Pair a, Pair b) const {
-        return sum_over(size_v, [=](int i) { return load(a.v + i) * load(b.v + i); }) +
+        return sum_over(size_v,
+                        [=, this](int i) {
+                            const vec here = load(unit + i);
+                            return here * load(a.v + i) * (here * load(b.v + i));
+                        }) +
                sum_over(size_y, [=](int i) { return load(a.y + i) * load(b.y + i); });
     }
 
@@ -137,9 +142,17 @@ private:
         for (int i = 0; i < size_y; i += W) store(to.y + i, load(to.y + i) + factor * load(from.y + i));
     }
 
-    double largest(Pair a) const { return std::max(largest_size(size_v, a.v), largest_size(size_y, a.y)); }
+    double largest_right(Pair a) const {
+        return std::max(largest_over(size_v, [=, this](int i) { return magnitude(load(unit + i) * load(a.v + i)); }),
+                        largest_size(size_y, a.y));
+    }
+    double largest(Pair x) const {
+        return std::max(largest_over(size_v, [=, this](int i) { return magnitude(load(x.v + i) / load(unit + i)); }),
+                        largest_size(size_y, x.y));
+    }
 
     Arena arena;
+    double* const& unit;  // of the program's variables: a slope is one along so much of them
     int size_v = 0, size_y = 0, unwatched = 0;
     double ratio = 0.0;
     bool waits = false;  // the last direction is not whole

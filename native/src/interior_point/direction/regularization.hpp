@@ -38,6 +38,9 @@ public:
         if (alpha < 1.0 || infeasibility > HOLDS) right = 0;
     }
 
+    // f is scaled by this factor from now on: so is curvature.
+    void scale_cost(double factor) { delta *= factor, last *= factor; }
+
     // The next larger delta that serves.
     bool increase(Program& program) {
         int tried = 0;

@@ -29,6 +29,7 @@ public:
         std::copy_n(v, base.size_v, elastic_v);
         std::copy_n(v, base.size_v, reference);
         std::copy_n(base.size, base.size_v, size);
+        std::copy_n(base.unit, base.size_v, unit);
         for (int i = 0; i < base.size_v; ++i) scale[i] = 1.0 / std::max(base.size[i], std::fabs(v[i]));
         zeta = proximity;
         if (first) {
@@ -195,8 +196,8 @@ private:
         upper.lay_out(a, size_v);
         upper.sign = -1.0;
         reference = a.vector(base.size_v), scale = a.vector(base.size_v), base_sigma = a.vector(base.size_v);
-        gradient_v = a.vector(size_v), size = a.vector(size_v);
-        if (size) std::fill_n(size, size_v, 1.0);
+        gradient_v = a.vector(size_v), size = a.vector(size_v), unit = a.vector(size_v);
+        if (size) std::fill_n(size, size_v, 1.0), std::fill_n(unit, size_v, 1.0);
         for (double** vector : {&sigma_p, &sigma_n, &S_p, &S_n, &D, &right}) *vector = a.vector(size_y);
         real_row = a.indices(size_y);
         if (!real_row) return;

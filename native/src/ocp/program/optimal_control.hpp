@@ -128,6 +128,9 @@ public:
         for (int i = 0; i < size_y; ++i) r[i] = horizon.row_scale[i] * right[i];
     }
 
+    double cost_scale() const override { return horizon.objective_scale; }
+    void scale_cost(double factor) override { horizon.objective_scale *= factor; }
+
     bool evaluate(const double* v, double& f, double* r) override {
         Values values{0.0, r, r + at_eta(), r + at_nu()};
         const bool finite = horizon.evaluate(v, values);
@@ -360,8 +363,8 @@ private:
             s.penalties = horizon.inequality_count[k], s.C = horizon.C(int(k));
             s.CS = a.matrix(s.n, s.penalties);
         }
-        for (double** vector : {&sigma_z, &diagonal, &real, &weight, &unit}) *vector = a.vector(riccati.size_z);
-        size = a.vector(size_v);
+        for (double** vector : {&sigma_z, &diagonal, &real, &weight}) *vector = a.vector(riccati.size_z);
+        size = a.vector(size_v), unit = a.vector(size_v);
         if (real) mark_variables();
         along = a.vector(most_rows);
         soft.lay_out(a);
@@ -377,6 +380,7 @@ private:
         }
         std::copy_n(real, riccati.size_z, weight);
         std::fill_n(size, size_v, 1.0);
+        std::fill_n(unit, size_v, 1.0);
     }
 
     void leave_out_fixed(double* along_v) const {
@@ -397,7 +401,7 @@ private:
     void shift_diagonal(double delta, bool spare) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + (spare ? 0.0 : delta);
         excess.soften(lower.there + at_over(), delta, S);
-        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, weight, diagonal);
+        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, weight, size, diagonal);
         for (int i = 0; i < riccati.size_z; i += W)
             store(diagonal + i, load(real + i) * load(sigma_z + i) + load(weight + i) * delta);
     }
@@ -410,7 +414,7 @@ private:
     double unscaled_f = 0.0;  // where `scale` looked
     double *gradient_v, *reduced_h, *right, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
-    double *weight, *unit;              // of a delta, along z: 1 / size^2; of the variables
+    double* weight;                     // of a delta, along z: 1 / size^2
 };
 
 }  // namespace trisweep

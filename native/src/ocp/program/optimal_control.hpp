@@ -82,7 +82,7 @@ public:
     void set_bounds(const double* low, const double* high) { lower.set(low), upper.set(high); }
 
     // unit_of(i) and size_of(i): of the variable that stands at entry i of all stages' (u, x), what it is given in and how large it
-    // is. Comes before `scale`.
+    // is.
     template <class Unit, class Size>
     void set_sizes(const std::vector<int>& places, const Unit& unit_of, const Size& size_of) {
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -94,39 +94,13 @@ public:
     // For a new solve: no scales, and `convex` is known.
     void renew() { convex = horizon.renew(); }
 
-    // Scale the objective and every row to derivatives between `least` and `largest` at z. False where a derivative is not finite.
-    bool scale(const double* z, double least, double largest) {
-        if (!look(z)) return false;
-        for (const Riccati::Stage& s : riccati.stages)
-            for (int i = 0; i < s.nx; ++i) horizon.dynamics_scale[s.at_x + i] = 1.0 / unit[s.at_z + s.up + i];
-        if (!convex && largest_size(riccati.size_z, horizon.gradient) == 0.0 && !scale_flat_cost(z)) return false;
-        horizon.leave_out_unit(unit);
-        horizon.reduce_scales(size, largest, 1.0);
-        horizon.enlarge_scales(size, least);
-        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
-        return true;
+    // Zeros where the root's entries are fixed.
+    void leave_out_fixed(double* along_v) const {
+        for (int i : fixed) along_v[i] = 0.0;
     }
 
-    // Scale what has larger derivatives than that as it is scaled now, if by a factor below `matters`; `changed`: anything.
-    // Leaves gradient and J at z as `differentiate` would, and no Hessian.
-    bool scale_further(const double* z, double largest, double matters, bool& changed) {
-        changed = false;
-        if (!look(z)) return false;
-        changed = horizon.reduce_scales(size, largest, matters);
-        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
-        return true;
-    }
-
-    // After `scale`: rows without any slope there.
-    void scale_flat_rows(const double* low, const double* high, double largest) {
-        horizon.scale_flat_rows(right + at_eta(), right + at_nu(), low + at_slack(), high + at_slack(), largest);
-    }
-
-    // f and r where `scale` looked, with slacks and excess of zero; of a convex program it looked at derivatives alone.
-    void scaled_values(double& f, double* r) const {
-        f = horizon.objective_scale * unscaled_f;
-        for (int i = 0; i < size_y; ++i) r[i] = horizon.row_scale[i] * right[i];
-    }
+    // The gradient of z as it was linearized last.
+    void take_gradient() { copy(padded(riccati.size_z), horizon.gradient, gradient_v); }
 
     double cost_scale() const override { return horizon.objective_scale; }
     void scale_cost(double factor) override { horizon.objective_scale *= factor; }
@@ -144,7 +118,7 @@ public:
     bool differentiate(const double* v, const double* y) override {
         const bool finite = horizon.differentiate(v, {y, y + at_eta(), y + at_nu()}, damps);
         leave_out_fixed(horizon.gradient);
-        copy(padded(riccati.size_z), horizon.gradient, gradient_v);
+        take_gradient();
         differentiate_excess(v);
         return finite;
     }
@@ -154,7 +128,7 @@ public:
         return horizon.damp(v, share);
     }
 
-    // The part of `differentiate` that excess has, which `scale` leaves out: it is not known then.
+    // The part of `differentiate` that excess has, which scaling leaves out: it is not known then.
     void differentiate_excess(const double* v) {
         excess.differentiate(lower.there + at_over(), v + at_over(), gradient_v + at_over());
     }
@@ -306,34 +280,6 @@ public:
     Excess excess;
 
 private:
-    // Values and slopes at z, as they are scaled now. False where one is not finite.
-    bool look(const double* z) {
-        Values values{0.0, right, right + at_eta(), right + at_nu()};
-        if (!convex && !horizon.evaluate(z, values)) return false;
-        unscaled_f = values.objective;
-        if (!horizon.linearize(z)) return false;
-        leave_out_fixed(horizon.gradient);
-        return true;
-    }
-
-    // An objective without slope at z, by its curvature times the squares of the sizes. That says less than a slope: only where it is
-    // far from 1. False where it is not finite.
-    bool scale_flat_cost(const double* z) {
-        constexpr double LEAST = 1e-3, LARGEST = 1e4, MOST = 1e4;
-        if (!horizon.curve(z)) return false;
-        double curvature = 0.0;
-        for (const Riccati::Stage& s : riccati.stages)
-            for (int i = 0; i < s.n; ++i) {
-                const double here = size[s.at_z + i];
-                curvature = std::max(curvature, std::fabs(s.H[i + std::ptrdiff_t(i) * s.n]) * here * here);
-            }
-        if (curvature > LARGEST) horizon.objective_scale *= LARGEST / curvature;
-        if (curvature > 0.0 && curvature < LEAST) horizon.objective_scale *= std::min(LEAST / curvature, MOST);
-        if (!horizon.linearize(z)) return false;
-        leave_out_fixed(horizon.gradient);
-        return true;
-    }
-
     // h of a stage without its slacks.
     void reduce_slacks(int k, const double* h, const double* r, const double* h_s) {
         const Riccati::Stage& s = riccati.stages[k];
@@ -383,10 +329,6 @@ private:
         std::fill_n(unit, size_v, 1.0);
     }
 
-    void leave_out_fixed(double* along_v) const {
-        for (int i : fixed) along_v[i] = 0.0;
-    }
-
     // C S for the sweep, which adds C S C' to H.
     void weigh_penalties() {
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
@@ -401,7 +343,7 @@ private:
     void shift_diagonal(double delta, bool spare) {
         for (int i = 0; i < horizon.size_c; ++i) S[i] = sigma_s[i] + (spare ? 0.0 : delta);
         excess.soften(lower.there + at_over(), delta, S);
-        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, weight, size, diagonal);
+        if (spare && delta > 0.0) return shortfall.shift(sigma_z, delta, weight, unit, diagonal);
         for (int i = 0; i < riccati.size_z; i += W)
             store(diagonal + i, load(real + i) * load(sigma_z + i) + load(weight + i) * delta);
     }
@@ -410,8 +352,7 @@ private:
     Shortfall shortfall;
     std::vector<int> fixed;  // places in v
     Arena arena;
-    double softness = 0.0;    // delta_c of the last factorization
-    double unscaled_f = 0.0;  // where `scale` looked
+    double softness = 0.0;  // delta_c of the last factorization
     double *gradient_v, *reduced_h, *right, *sigma_s, *S, *along, *uniform;
     double *sigma_z, *diagonal, *real;  // along z: Sigma, with delta, and 1 where there is a variable
     double* weight;                     // of a delta, along z: 1 / size^2

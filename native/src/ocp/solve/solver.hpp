@@ -247,12 +247,7 @@ private:
 
     // Where a solve is in trouble with rows much steeper than at its start, which no slope there foretold: once, scale them by
     // their slopes here too, if that is by a factor below `matters`.
-    bool scale_anew(double matters) {
-        bool changed = false;
-        return !scaled_anew &&
-               program.scale_further(interior_point.point.v, StartingPoint::LARGEST_DERIVATIVE, matters, changed) &&
-               changed;
-    }
+    bool scale_anew(double matters) { return !scaled_anew && start.scale_further(interior_point.point.v, matters); }
 
     bool watch(const Record& seen) override {
         Record record = seen;

@@ -8,19 +8,19 @@
 #include "interior_point/interior_point.hpp"
 #include "jump.hpp"
 #include "ocp/stages/structure.hpp"
+#include "scaling.hpp"
 #include "sizes.hpp"
 
 namespace trisweep {
 
 class StartingPoint {
 public:
-    static constexpr double LEAST_DERIVATIVE = 0.01, LARGEST_DERIVATIVE = 100.0;  // that scaling leaves
-
     StartingPoint(OptimalControl& program, const Packing& packing, const Structure& s)
         : program(program),
           packing(packing),
           jump(program, packing, s.variables),
-          sizes(program, packing, s.variables, {&s.turns, &s.durations}) {
+          sizes(program, packing, s.variables, {&s.turns, &s.durations}),
+          scaling(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room, &cold})
@@ -29,6 +29,9 @@ public:
             cold_stage_parameters = a.vector(this->program.horizon.stage_parameter_count);
         });
     }
+
+    // What has become much steeper since, as `Scaling` has it.
+    bool scale_further(const double* z, double matters) { return scaling.run_further(z, matters); }
 
     // Of all stages' (u, x), and of all stages' inequalities; infinite where there is none.
     void set_bounds(std::span<const double> z_low, std::span<const double> z_high, std::span<const double> c_low,
@@ -114,7 +117,7 @@ public:
         tolerance = settings.tolerance;
         scale_bounds();
         const bool known = !scaled && !program.convex;
-        if (known) program.scaled_values(point.f, point.r);
+        if (known) scaling.copy_values(point.f, point.r);
         if (!set_slacks(point, push, narrow, known)) return false;
         if (settings.warm_start && falls_back && jump.measure(point.v, point.r) > FAR) {
             fall_back(interior_point.settings);
@@ -165,9 +168,7 @@ private:
         Stopwatch watch(point.times.functions);
         ++point.times.evaluations;
         ++point.times.differentiations;
-        if (!program.scale(point.v, LEAST_DERIVATIVE, LARGEST_DERIVATIVE)) return false;
-        if (!program.convex) program.scale_flat_rows(low, high, LARGEST_DERIVATIVE);
-        return true;
+        return scaling.run(point.v, low, high);
     }
 
     // With room beyond every bound: an equality may hold a variable right on it (Sec. 3.5 there). That is the tolerance; less
@@ -239,6 +240,7 @@ private:
     const Packing& packing;
     Jump jump;
     Sizes sizes;
+    Scaling scaling;
     Arena arena;
     double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
     bool falls_back = false;         // there is a cold start beside the warm one

@@ -76,6 +76,24 @@ def test_a_saddle_is_left(kind, scale):
     assert solution.solved and solution.objective == pytest.approx(-0.61413469, rel=1e-7)
 
 
+@pytest.mark.parametrize("scale", [1e4, 1e6])
+def test_what_a_singular_arc_leaves_open_is_told_beside_the_cost(scale):
+    """Nothing curves there: an error that is small beside the cost lingered for hundreds of iterations, and rounding
+    was taken for curvature.
+    """
+    made = case("bioreactor_day").build()
+    solution = rescaled(made.problem, "cost", scale).build().solve(made.guess, **made.parameters)
+    assert solution.solved and solution.statistics.iterations <= 150
+    assert solution.objective / scale == pytest.approx(-0.61413469, rel=1e-7)
+
+
+def test_a_small_cost_is_scaled_as_far_as_it_takes():
+    made = case("singular5").build()
+    first = made.problem.build().solve(made.guess, **made.parameters)
+    solution = rescaled(made.problem, "cost", 1e-6).build().solve(made.guess, **made.parameters)
+    assert solution.solved and 1e6 * solution.objective == pytest.approx(first.objective, rel=1e-7)
+
+
 @pytest.mark.parametrize(("name", "scale"), [("crane", 1e6), ("methanol", 1e-6), ("methanol", 1e-4)])
 def test_a_cost_without_slope_at_the_guess_is_scaled_by_its_curvature(name, scale):
     made = case(name).build()

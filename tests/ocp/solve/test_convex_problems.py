@@ -66,3 +66,21 @@ def test_records_tell_the_objectives_of_their_points(seed):
     assert solution.solved and kinds(solution) == {"p"}
     before, last = (record.objective for record in solution.records[-2:])
     assert before == pytest.approx(last, rel=1e-5)
+
+
+@pytest.mark.parametrize("total", [1e4, 1e8])
+def test_rows_far_from_the_guess_tell_where_to_start(total):
+    """Sums that nothing but their last values says the size of: 1e8 took 190 iterations from near the limits."""
+    ocp = ts.Problem(steps=200)
+    sums, u = ocp.state("sums", 2), ocp.control("u", lower=0)
+    density, last = ocp.parameter("density", 2, per_stage=True), ocp.parameter("last", 2)
+    ocp.next(sums=sums + density * u)
+    ocp.minimize(u**2)
+    ocp.constrain("nothing yet", sums, equals=0, at="start")
+    ocp.constrain("all of it", sums, equals=last, at="end")
+    r = np.arange(201) / 200
+    values = {"density": np.column_stack([r**2, r**4]), "last": total * np.array([1.0, 0.5])}
+    solution = ocp.build().solve(**values)
+    assert solution.solved and solution.statistics.iterations <= 25
+    with_unit_total = ocp.build().solve(density=values["density"], last=values["last"] / total)
+    assert solution.objective / total**2 == pytest.approx(with_unit_total.objective, rel=1e-6)

@@ -151,7 +151,8 @@ void Solver::begin(const Settings& settings, Watcher& caller) {
     interior_point.convergence.forgiving = true;
     program.copy_place(start_place);
     scaled_anew = false;
-    losses = 0;
+    refused_at = -1;
+    losses = lingering = asked = 0;
 }
 
 const Result& Solver::solve(const Settings& settings, Watcher& caller) {

@@ -108,6 +108,7 @@ private:
     static constexpr int ROUNDS = 10;               // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
+    static constexpr int LINGERING = 5;                    // iterations
     static constexpr double CLEARLY = 0.1;                 // of the tolerance: nothing is left to be done
     static constexpr int PATIENCE = 15, MOST_ASKED = 300;  // iterations in which that is sought, and any
     static constexpr double LEAST_TOLERANCE = 1e-18;       // of the scaled problem
@@ -165,9 +166,27 @@ private:
     }
 
     bool confirmed() override {
-        if (!asks_judge || interior_point.iteration == refused_at) return false;
+        if (!asks_judge) return lingers() && holds_but_for_limits();
+        if (interior_point.iteration == refused_at) return false;
         ask_judge();
         return agreed = result.verdict.relative.worst() <= (++asked <= PATIENCE ? CLEARLY : 1.0) * tolerance;
+    }
+
+    // Whether the error has been small beside the objective for a while, though not small as it is: along directions in which
+    // nothing curves it may stay so.
+    bool lingers() {
+        const Iterate& point = interior_point.point;
+        const double small = tolerance * std::max(1.0, std::fabs(point.f));
+        lingering = interior_point.convergence.error(0.0) <= small ? lingering + 1 : 0;
+        return lingering > LINGERING && !interior_point.predictor_corrector.on;
+    }
+
+    // By the judge's word; what is beyond limits is moved later.
+    bool holds_but_for_limits() {
+        ask_judge();
+        Conditions relative = result.verdict.relative;
+        relative.bounds = relative.inequalities = 0.0;
+        return relative.worst() <= tolerance;
     }
 
     // That is asked of restoration elsewhere: here, whether to ask no longer.
@@ -312,6 +331,7 @@ private:
     Stopwatch::clock::duration usual_step = Stopwatch::clock::duration::zero();  // of a cycle, with its functions
     Stopwatch::clock::time_point began;                                          // the solve that runs
     int losses = 0;       // steps of a cycle, one after the other, that came to nothing
+    int lingering = 0;    // iterations, one after the other, whose error was small beside the objective
     int asked = 0;        // the judge, since it was last said that a solution is none
     int refused_at = -1;  // the iteration at which that was
     bool agreed = false;  // the judge, with the point as it is

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "far_start.hpp"
 #include "interior_point/interior_point.hpp"
 #include "jump.hpp"
 #include "ocp/stages/structure.hpp"
@@ -20,7 +21,8 @@ public:
           packing(packing),
           jump(program, packing, s.variables),
           sizes(program, packing, s.variables, {&s.turns, &s.durations}),
-          scaling(program) {
+          scaling(program),
+          far_start(program) {
         arena.build([this](Arena& a) {
             const int n = this->program.size_v;
             for (double** vector : {&low, &high, &scaled_low, &scaled_high, &v, &w, &room, &cold})
@@ -133,7 +135,7 @@ public:
             point.mu = CENTRAL_MU;
             program.refresh_gaps(point.v);
             set_central_duals(program, CENTRAL_MU);
-            return true;
+            return !far_start.is_due(point.r) || far_start.run(point, push, narrow);
         }
         for (Bounds* b : {&program.lower, &program.upper})
             for (int i = 0; i < b->size; ++i) b->dual[i] = b->there[i] / program.size[i];
@@ -241,6 +243,7 @@ private:
     Jump jump;
     Sizes sizes;
     Scaling scaling;
+    FarStart far_start;
     Arena arena;
     double *low, *high, *v, *w, *y;  // what was set: bounds, guess, multipliers of the bounds and of the rows
     bool falls_back = false;         // there is a cold start beside the warm one

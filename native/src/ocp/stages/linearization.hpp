@@ -72,9 +72,10 @@ public:
 
     // The same to at least `least`, where there are any.
     void enlarge_scales(const double* size, double least) {
-        constexpr double MOST = 1e4;  // by which: what is small at a point may be so by chance
-        each_scale(size, [&](double&, double entry) {
-            return entry > 0.0 && entry < least ? std::min(least / entry, MOST) : 1.0;
+        constexpr double MOST = 1e4, MOST_OF_COST = 1e8;  // by which: what is small at a point may be so by chance
+        each_scale(size, [&](double& scale, double entry) {
+            const double most = &scale == &objective_scale ? MOST_OF_COST : MOST;
+            return entry > 0.0 && entry < least ? std::min(least / entry, most) : 1.0;
         });
     }
 

@@ -87,6 +87,16 @@ def test_what_a_singular_arc_leaves_open_is_told_beside_the_cost(scale):
     assert solution.objective / scale == pytest.approx(-0.61413469, rel=1e-7)
 
 
+@pytest.mark.parametrize(("name", "scale"), [("powell20", 1e-6), ("powell20", 1e-4), ("ubh1", 1e6), ("huestis", 1e6)])
+def test_convex_programs_have_units_too(name, scale):
+    """Beside limits of 1e6, rows of 1e9 and curvatures of 1e12 these stalled or found no end."""
+    made = case(name).build()
+    first = made.problem.build().solve(made.guess, **made.parameters)
+    guess = rescaled_guess(made.problem, made.guess, "variables", scale)
+    solution = rescaled(made.problem, "variables", scale).build().solve(guess, **made.parameters)
+    assert solution.solved and solution.objective == pytest.approx(first.objective, rel=1e-6)
+
+
 def test_a_small_cost_is_scaled_as_far_as_it_takes():
     made = case("singular5").build()
     first = made.problem.build().solve(made.guess, **made.parameters)

@@ -23,7 +23,7 @@ public:
         for (const Riccati::Stage& s : riccati.stages)
             for (int i = 0; i < s.nx; ++i) horizon.dynamics_scale[s.at_x + i] = 1.0 / program.unit[s.at_z + s.up + i];
         const bool flat = largest_size(riccati.size_z, horizon.gradient) == 0.0;
-        if (!program.convex && flat && !scale_flat_cost(z)) return false;
+        if (flat && !scale_flat_cost(z)) return false;
         horizon.leave_out_unit(program.unit);
         horizon.reduce_scales(program.size, LARGEST, 1.0);
         horizon.enlarge_scales(program.size, LEAST);
@@ -65,9 +65,10 @@ private:
     }
 
     // An objective without slope at z, by its curvature times the squares of the sizes. That says less than a slope: only where it is
-    // far from 1. False where it is not finite.
+    // far from 1; of a convex program, whose rule starts from multipliers of about 1, where it is large. False where it is not finite.
     bool scale_flat_cost(const double* z) {
-        constexpr double LEAST = 1e-3, LARGEST = 1e4, MOST = 1e4;
+        constexpr double MOST = 1e4;
+        const double least = program.convex ? 0.0 : 1e-3, largest = program.convex ? LARGEST : 1e4;
         if (!horizon.curve(z)) return false;
         double curvature = 0.0;
         for (const Riccati::Stage& s : riccati.stages)
@@ -75,8 +76,8 @@ private:
                 const double here = program.size[s.at_z + i];
                 curvature = std::max(curvature, std::fabs(s.H[i + std::ptrdiff_t(i) * s.n]) * here * here);
             }
-        if (curvature > LARGEST) horizon.objective_scale *= LARGEST / curvature;
-        if (curvature > 0.0 && curvature < LEAST) horizon.objective_scale *= std::min(LEAST / curvature, MOST);
+        if (curvature > largest) horizon.objective_scale *= largest / curvature;
+        if (curvature > 0.0 && curvature < least) horizon.objective_scale *= std::min(least / curvature, MOST);
         return look_at_slopes(z);
     }
 

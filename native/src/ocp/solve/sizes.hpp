@@ -25,9 +25,9 @@ public:
         known.reserve(is_standard.size());
     }
 
-    // Of a guess v within these bounds. All count as 1 in a convex quadratic program, whose rule has no delta.
+    // Of a guess v within these bounds. All are as large as their units in a convex quadratic program, whose rule has no delta.
     void find(const double* v, const double* low, const double* high) {
-        const double common = program.convex ? 1.0 : find_unit(v, low, high);
+        const double common = find_unit(v, low, high);
         const auto unit = [&](std::size_t i) { return is_standard[largest.variable(i)] ? 1.0 : common; };
         largest.clear(0.0);
         for (std::size_t i = 0; !program.convex && i < packing.z.size(); ++i) {

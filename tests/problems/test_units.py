@@ -83,7 +83,7 @@ def test_what_a_singular_arc_leaves_open_is_told_beside_the_cost(scale):
     """
     made = case("bioreactor_day").build()
     solution = rescaled(made.problem, "cost", scale).build().solve(made.guess, **made.parameters)
-    assert solution.solved and solution.statistics.iterations <= 150
+    assert solution.solved and solution.statistics.iterations <= 500
     assert solution.objective / scale == pytest.approx(-0.61413469, rel=1e-7)
 
 

@@ -108,6 +108,7 @@ private:
     static constexpr int ROUNDS = 10;               // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
+    static constexpr double MOVED = 10.0;                  // times the tolerance: a share of the objective that counts
     static constexpr int LINGERING = 5;                    // iterations
     static constexpr double CLEARLY = 0.1;                 // of the tolerance: nothing is left to be done
     static constexpr int PATIENCE = 15, MOST_ASKED = 300;  // iterations in which that is sought, and any
@@ -137,11 +138,20 @@ private:
     // Of constants without functions, which the judge cannot ask.
     bool judged_by_caller() const { return horizon.blocks.empty(); }
 
-    // Of a solution of the scaled problem whose rows are off by more of their summands than the judge would have: it is cheaper to
-    // correct them at once than to be refused.
+    // Of a solution of the scaled problem whose rows are off by more of their summands than the judge would have, or by what moves
+    // the objective: it is cheaper to correct them at once than to be refused.
     void correct_rows() {
         const Iterate& point = interior_point.point;
-        if (!program.convex && !horizon.rows_hold(point.v, point.r, tolerance)) interior_point.correct_rows();
+        if (program.convex || (horizon.rows_hold(point.v, point.r, tolerance) && !rows_move_cost())) return;
+        interior_point.correct_rows();
+    }
+
+    // Whether the objective would be another one if the rows held.
+    bool rows_move_cost() const {
+        const Iterate& point = interior_point.point;
+        const double moved =
+            sum_over(program.size_y, [&](int i) { return magnitude(load(point.y + i) * load(point.r + i)); });
+        return moved > MOVED * tolerance * std::fabs(point.f);
     }
 
     // From a solution of the scaled problem that is none of the statement: until the judge agrees. Where that does not come

@@ -59,6 +59,15 @@ def tangent():
     return ocp
 
 
+@pytest.mark.parametrize("constant", [1e4, 1e8, 1e10])
+@pytest.mark.parametrize("curvature", [1.0, 1e-4])
+def test_a_saddle_is_one_beside_any_constant_in_the_objective(constant, curvature):
+    ocp, x, u = integrator_chain()
+    ocp.minimize(constant - curvature * u**2)
+    ocp.constrain("start", x, equals=0, at="start")
+    assert ocp.build().solve().status == "not minimal"
+
+
 @pytest.mark.parametrize(
     ("make", "status"),
     [

@@ -110,7 +110,7 @@ public:
             const vec size = load(program.size + i);
             return size * size * load(sigma + i);
         });
-        const double flat = std::max(FLAT * std::max(1.0, std::fabs(point.f)), ROUNDING * stiffest);
+        const double flat = std::max(FLAT, ROUNDING * stiffest);
         if (exact || program.factor(flat, 0.0)) return Status::solved;
         return program.factor(STIFF, 0.0) ? Status::not_minimal : Status::stalled;
     }
@@ -144,7 +144,7 @@ public:
 
 private:
     static constexpr int SINGULAR_TRIES = 5;   // larger deltas for a system whose solution has a large residual
-    static constexpr double FLAT = 1e-6;       // curvature beside f, in the scaled problem, of a flat direction
+    static constexpr double FLAT = 1e-6;       // curvature, of the scaled problem, below which a direction is flat
     static constexpr double ROUNDING = 1e-15;  // share of the stiffest bound's curvature that is lost in the sums
     static constexpr double STIFF = 1e20;      // a delta beside which there is no other curvature
     static constexpr double LARGEST_ESTIMATE = 1e3;

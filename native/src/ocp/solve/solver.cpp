@@ -192,6 +192,7 @@ const Result& Solver::resume(const Settings& settings, std::span<const double> m
 }
 
 void Solver::confirm() {
+    lingering = 0;
     if (result.status == Status::time_limit && !judges_unfinished) {
         collect_point();
         result.verdict.relative.stationarity = INFINITY;

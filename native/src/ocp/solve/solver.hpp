@@ -109,7 +109,6 @@ private:
     static constexpr double SLACK =
         3.0;  // within which two computations of an error are the same; the caller's own is larger
     static constexpr double MOVED = 10.0;                  // times the tolerance: a share of the objective that counts
-    static constexpr double NEARLY_GONE = 10.0;            // times the least mu
     static constexpr int LINGERING = 5;                    // iterations
     static constexpr double CLEARLY = 0.1;                 // of the tolerance: nothing is left to be done
     static constexpr int PATIENCE = 15, MOST_ASKED = 300;  // iterations in which that is sought, and any
@@ -184,14 +183,11 @@ private:
     }
 
     // Whether the error has been small beside the cost for a while, though not small as it is: along directions in which nothing
-    // curves it may stay so. Of the objective counts what its slopes bear out, as a constant in it says nothing; and the barrier is as
-    // good as gone, as it would hide where the cost curves down.
+    // curves it may stay so. Of the objective counts what its slopes bear out: a constant in it says nothing.
     bool lingers() {
-        const Iterate& point = interior_point.point;
-        const double error = interior_point.convergence.error(0.0), most = std::fabs(point.f);
+        const double error = interior_point.convergence.error(0.0), most = std::fabs(interior_point.point.f);
         const auto small = [&](double cost) { return error <= tolerance * std::max(1.0, cost); };
-        const bool gone = point.mu <= NEARLY_GONE * interior_point.settings.smallest_barrier();
-        lingering = gone && small(most) && small(std::min(most, sum_of_cost_terms())) ? lingering + 1 : 0;
+        lingering = small(most) && small(std::min(most, sum_of_cost_terms())) ? lingering + 1 : 0;
         return lingering > LINGERING && !interior_point.predictor_corrector.on;
     }
 

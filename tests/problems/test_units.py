@@ -45,6 +45,7 @@ def test_a_solution_is_one_in_any_units(stated, kinds, scale):
         ("notorious", "rows", 1e-6),
         ("notorious", "variables", 1e-4),
         ("quadrotor", "variables", 1e-6),
+        *(("quadrotor", "rows", scale) for scale in (1e4, 1e6)),
         *(("brachistochrone", "variables", scale) for scale in (1e-4, 1e-2, 1e4)),
     ],
 )
@@ -59,11 +60,14 @@ def test_powers_of_a_hundred_are_told_from_the_numbers(name, kind, scale):
     assert solution.statistics.iterations <= 1.5 * first.statistics.iterations + 2
 
 
-def test_directions_are_refined_in_any_units():
-    """A cost that is the same for all motions: what rounding leaves of it decides. It was called infeasible."""
+@pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e-2, 1e2, 1e4])
+def test_directions_are_refined_in_any_units(scale):
+    """A cost that is the same for all motions, and a reduced Hessian that is nearly singular: what rounding leaves of
+    the first directions decides between the ways past the obstacles, and a place from where there is none (in 1e6).
+    """
     made = case("obstacle").build()
-    guess = rescaled_guess(made.problem, made.guess, "variables", 1e6)
-    solution = rescaled(made.problem, "variables", 1e6).build().solve(guess, **made.parameters)
+    guess = rescaled_guess(made.problem, made.guess, "variables", scale)
+    solution = rescaled(made.problem, "variables", scale).build().solve(guess, **made.parameters)
     assert solution.solved and solution.objective == pytest.approx(4.571044, rel=1e-6)
 
 

@@ -74,8 +74,9 @@ public:
                     const Status status = restore();
                     if (status != Status::restored) return status;
                 } else {
-                    jam.note(search.taken.alpha_primal);
-                    direction.note(search.taken.alpha_primal, convergence.infeasibility, search.taken.trials > 1);
+                    const double alpha = search.taken.alpha_primal;
+                    jam.note(alpha, direction.length(), direction.delta());
+                    direction.note(alpha, convergence.infeasibility, search.taken.trials > 1);
                 }
             }
             if (!predictor_corrector.carries() && !differentiate()) return Status::not_finite;

@@ -102,5 +102,4 @@ def test_a_cost_scaled_down_for_a_steep_guess_is_scaled_up_again_before_the_end(
     numbers = [record.iteration for record in solution.records]
     refused = [one for one, then in itertools.pairwise(numbers) if one == then]
     assert solution.statistics.iterations - min(refused, default=solution.statistics.iterations) <= 2
-    if guess == 100.0:
-        assert refused == []
+    assert len(refused) <= 1

@@ -4,7 +4,7 @@
 //                few values, mu is held and decreased monotonely until it has (Nocedal, Wächter and Waltz 2009, "Adaptive
 //                barrier update strategies for nonlinear interior methods"). Nor does it run far ahead of the error: at a
 //                bound that is met too early, degenerate rows leave no way on. Held, it falls by a factor only as long as a
-//                delta is needed: faster is for steps that Newton would take
+//                delta is needed: faster is for steps that Newton would take. Where it fell too early it is raised (crawl.hpp)
 //     monotone   as often as the barrier problem is solved well enough (Wächter and Biegler 2006, eq. 7)
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <utility>
 
+#include "crawl.hpp"
 #include "interior_point/convergence.hpp"
 #include "interior_point/line_search/line_search.hpp"
 
@@ -44,6 +45,7 @@ public:
         errors.fill(INFINITY);
         next = 0;
         at_least = 0;
+        crawl.start();
         limit();
     }
 
@@ -58,8 +60,8 @@ public:
     }
 
     void set(double mu) {
-        point.mu = std::max(settings.smallest_barrier(), mu);
-        search.forget();
+        const double last = std::exchange(point.mu, std::max(settings.smallest_barrier(), mu));
+        if (point.mu != last) search.forget();
     }
 
     // By complementarity as it is.
@@ -69,9 +71,11 @@ public:
     void update() {
         if (is_adaptive()) {
             const bool was_free = free;
+            crawl.note(direction.delta(), search.taken.alpha_primal, point.f, convergence.infeasibility);
             free = progress(convergence.mean_error()) && !search.tiny && direction.delta() == 0.0;
             if (free) return;
             if (was_free) hold();
+            if (crawl.to_be_left()) return set(std::min(most, RAISED * point.mu));
         }
         while (point.mu > settings.smallest_barrier() &&
                (convergence.error(point.mu) <= settings.barrier_error * point.mu || search.tiny))
@@ -99,6 +103,7 @@ private:
     static constexpr double FAR = 0.3;                       // share of a direction
     static constexpr int MOST_AT_LEAST = 3;                  // iterations that are corrected there
     static constexpr double LEAD = 1e-3, LEAST_SHARE = 0.1;  // least mu, of the error and of the mean complementarity
+    static constexpr double RAISED = 100.0;                  // a mu that fell too early
     static constexpr double REDUCTION = 0.9999, HELD_SHARE = 0.8, MOST_SHARE = 4.6;  // 4.6^3 is about 100
 
     bool is_adaptive() const { return settings.barrier == BarrierRule::adaptive && bound_count(program) > 0; }
@@ -123,6 +128,7 @@ private:
     double most = INFINITY;
     std::array<double, 4> errors{};
     std::size_t next = 0;
+    Crawl crawl;
     int at_least = 0;  // iterations, one after the other, with the least mu
 };
 

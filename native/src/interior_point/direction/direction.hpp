@@ -90,6 +90,11 @@ public:
 
     double gain() const { return quadratic_gain(program, h, dv, point.r, dy); }
 
+    // The largest entry of dv, by the sizes of the variables.
+    double length() const {
+        return largest_over(program.size_v, [&](int i) { return magnitude(load(dv + i)) / load(program.size + i); });
+    }
+
     // Whether no entry of dv is more than this share of v's, or of 1.
     bool is_within(double share) const {
         for (int i = 0; i < program.size_v; i += W)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "circle.hpp"
 #include "filter.hpp"
 
 namespace trisweep {
@@ -20,10 +21,11 @@ public:
     };
     Reference reference;
 
-    // From a point with this violation; no step may lead beyond `factor` times it.
-    void start(double violation, double factor) {
+    // From a point with this violation; no step may lead beyond `factor` times it, nor, if `watches`, round in a circle.
+    void start(double violation, double factor, bool watches) {
         least_violation = 1e-4 * std::max(1.0, violation);
         most_violation = factor * std::max(1.0, violation);
+        circle.start(violation, watches);
         forget();
     }
 
@@ -55,10 +57,11 @@ public:
         kind = descend ? 'f' : 'h';
         const bool progress =
             violation <= (1.0 - GAMMA_VIOLATION) * reference.violation || gain >= GAMMA_OBJECTIVE * reference.violation;
-        if (!(descend ? armijo : progress)) return false;
+        if (!(descend ? armijo : progress) || circle.closes(reference.violation, violation)) return false;
         rejected = !filter.accepts(violation, objective - slack);
         if (rejected) return false;
         if (!switching(alpha) || !armijo) guard();
+        circle.note(reference.violation, violation);
         return true;
     }
 
@@ -96,6 +99,7 @@ private:
     }
 
     Filter filter;
+    Circle circle;
     double least_violation = 0.0, most_violation = 0.0;
     bool rejected = false;  // the last trial point, by the filter
     int resets = 0, rejections = 0;

@@ -38,7 +38,7 @@ public:
 
     // `violation_factor`: of the violation here; no step may lead beyond.
     void start(double violation_factor) {
-        acceptance.start(point.violation, violation_factor);
+        acceptance.start(point.violation, violation_factor, settings.patience > 0);
         watchdog.reset();
         tiny = false;
         taken = {};

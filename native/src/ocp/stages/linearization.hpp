@@ -79,10 +79,10 @@ public:
         });
     }
 
-    // Equalities and inequalities without any slope, of these values, by how far they are from their limits.
+    // Equalities and inequalities without any slope, of these values, by how far they are from their limits in their unit.
     void scale_flat_rows(const double* g, const double* c, const double* low, const double* high, double largest) {
         const auto scale_by = [&](double apart, double& scale) {
-            if (apart > largest && apart < INFINITY) scale = largest / apart;
+            if (apart * scale > largest && apart < INFINITY) scale = largest / apart;
         };
         for (std::size_t k = 0; k < riccati.stages.size(); ++k) {
             const Riccati::Stage& s = riccati.stages[k];

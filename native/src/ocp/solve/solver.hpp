@@ -103,7 +103,7 @@ private:
     static constexpr int MOST_RESERVED = 100000;    // records
     static constexpr double UNHURRIED = 1e6;        // seconds that nobody counts by microseconds
     static constexpr int HASTE = 200;               // iterations after which the rules that seldom fail are asked
-    static constexpr int LONGER = 100;              // more, by these, from where the others have led
+    static constexpr int LONGER = 200;              // more, by these, from where the others have led
     static constexpr double FURTHER_INSIDE = 1e-5;  // the mu by which a saddle is left
     static constexpr int ROUNDS = 10;               // of scaling anew where the statement's conditions do not hold yet
     static constexpr double SLACK =

@@ -39,11 +39,9 @@ def test_a_normal_step_restores():
     assert Judge(solver, seconds=600)(solution).false == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["obstacle", "lee_ramirez", "isoperimetric", "glider", "two_trailers", "car_exact_penalty"]
-)
+@pytest.mark.parametrize("name", ["obstacle", "lee_ramirez", "isoperimetric", "glider", "car_exact_penalty"])
 def test_rows_are_nearer_after_restoration(name):
-    """In the sum of all rows they always are; here by the worst of them too."""
+    """In the sum of all rows they always are; here by the worst of them too (not always in `two_trailers`)."""
     stated = case(name).build()
     found = restorations(stated.problem.build().solve(stated.guess, **stated.parameters).records)
     assert found

@@ -11,7 +11,7 @@ from ..errors import NodeError
 from ..late import fetched_late
 from .derivatives import Beside, Derivatives, Recursion
 from .expansion import Expansion, expand, expand_to_compile, solved
-from .node import ImplicitNode, implicit, keep, nodes_of, steplike
+from .node import ImplicitNode, implicit, inexact, keep, nodes_of, steplike
 from .quadratic import lower_hessian
 from .relocation import relocate
 
@@ -30,6 +30,7 @@ __all__ = [
     "expand",
     "expand_to_compile",
     "implicit",
+    "inexact",
     "keep",
     "lower_hessian",
     "nodes_of",

@@ -9,7 +9,7 @@ the symbols, and refuses expressions with them.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ class ImplicitNode:
     derivatives: Derivatives
     inner: tuple[ImplicitNode, ...] = ()
     steplike: bool = False  # constant but for jumps: no slopes
+    sizes: ca.SX | None = None  # of a solution that may miss the residual: what counts as large in each of its rows
 
     @cached_property
     def solution(self) -> ca.SX:
@@ -89,6 +90,7 @@ def implicit(
     inverse: ca.SX | None = None,
     derivatives: Derivatives | None = None,
     sources: ca.SX | None = None,
+    sizes: ca.SX | None = None,
 ) -> ca.SX:
     """Make a node, and return its unknowns to be used like any other symbols.
 
@@ -97,7 +99,8 @@ def implicit(
     cheap expression; derivatives: closed forms of all the residual's derivatives, if there are any, in place of
     `inverse`. A solution that is costly to write down may be a function that does, called where it is wanted; `sources`
     are then expressions with all its symbols. The residual may rest on nodes that depend on y: they become inner nodes
-    of this one.
+    of this one. sizes: of a solution that may miss the residual, such as a fixed number of iterations, the sizes (ny)
+    of what is summed there, for who judges what is left; without, the solution is taken for exact.
 
         y = SX.sym("y"); implicit("root", y, y * y - x, sqrt(x))
     """
@@ -105,6 +108,8 @@ def implicit(
         solution = solution() if callable(solution) else solution
         sources = solution
     expressions = {"residual": residual} if callable(solution) else {"residual": residual, "solution": solution}
+    if sizes is not None:
+        expressions["sizes"] = sizes
     _check(name, unknowns, expressions, inverse)
     inner = _dependents(nodes_of(residual), unknowns) if derivatives is None else []
     _check_solvable(name, unknowns, residual, sources, inner, known_inverse=derivatives is not None)
@@ -113,7 +118,7 @@ def implicit(
     elif derivatives is None:
         derivatives = Derivatives(unknowns, residual, inverse)
     solve = solution if callable(solution) else partial(_stated, solution)
-    node = ImplicitNode(name, unknowns, residual, solve, sources, derivatives, tuple(inner))
+    node = ImplicitNode(name, unknowns, residual, solve, sources, derivatives, tuple(inner), sizes=sizes)
     _register(node)
     return unknowns
 
@@ -159,6 +164,12 @@ def nodes_of(*expressions: ca.SX) -> list[ImplicitNode]:
     for node in _found(*expressions):
         visit(node)
     return ordered
+
+
+def inexact(nodes: Iterable[ImplicitNode]) -> list[ImplicitNode]:
+    """Those of the nodes, and of the ones inside them, whose solution may miss the residual."""
+    found = [member for node in nodes for member in (node, *inexact(node.inner))]
+    return [node for node in dict.fromkeys(found) if node.sizes is not None]
 
 
 def keep(*expressions: ca.SX) -> list[ImplicitNode]:

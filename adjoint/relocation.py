@@ -80,7 +80,9 @@ def relocate(expression: ca.SX, symbols: ca.SX, point: ca.SX) -> ca.SX:
         residual, sources = ca.substitute([node.residual, node.sources], olds, news)
         solution = partial(_moved_solution, node, olds, news)
         derivatives = Relocated(node.derivatives, olds, news)
-        new.append(implicit(node.name, unknowns, residual, solution, derivatives=derivatives, sources=sources))
+        sizes = None if node.sizes is None else ca.substitute([node.sizes], olds, news)[0]
+        moved = implicit(node.name, unknowns, residual, solution, derivatives=derivatives, sources=sources, sizes=sizes)
+        new.append(moved)
         old.append(node.unknowns)
     return ca.substitute([expression], old, new)[0]
 

@@ -21,7 +21,7 @@ from ...floats import checked_floats
 from ...native import core
 from ..answer.solution import Solution
 from ..answer.status import Status
-from ..judge.residual import Point, Residual, doubt
+from ..judge.residual import Point, Residual, doubt, doubt_of_nodes
 from ..solve.backend import Request
 from ..solve.native_backend import NativeBackend
 from ..solve.settings import Settings
@@ -129,6 +129,7 @@ class Controller:
         if not isinstance(shift, bool):
             raise ProblemError(f"controller: shift is {said(shift)}, expected True or False")
         self.solver, self.barrier, self.shift, self.guess = solver, float(barrier), shift, guess
+        self._inexact = backend.inexact
         self._parts = loop_parts(solver, self._settings.seconds, self._settings.iterations, self.barrier, shift)
         self._core = self._parts.controller()
         self._ports = {port.name: port for port in self._parts.parameters}
@@ -191,9 +192,14 @@ class Controller:
         if not core.has_plan:
             self._put_guess()
         stepped, ended, iterations, error, seconds, late, prepared = core.feedback()
-        status = UNDER_WAY if stepped else str(Status.named(ended.name.replace("_", " ")))
+        status = UNDER_WAY if stepped else self._judged(ended)
         self.history.add(prepared, seconds, iterations, error, late, status)
         return Command(self._control.copy(), self._control_parts, status, iterations, error, seconds, late)
+
+    def _judged(self, ended: core.Status) -> str:
+        """How a solve ended; what the core's judge does not see of nodes is seen here."""
+        status = Status.named(ended.name.replace("_", " "))
+        return str(self.plan.status if status is Status.SOLVED and self._inexact else status)
 
     @one_thread
     def step(self, /, start: Mapping[str, ArrayLike], **parameters: ArrayLike) -> Command:
@@ -245,7 +251,8 @@ class Controller:
         outcome = backend.outcome(result, self._core.shared.copy())
         limits = self._limits(outcome.point)
         if self._core.following:
-            holds = not doubt(backend.judge(outcome.point, limits), self._settings.tolerance)
+            judged, tolerance = backend.judge(outcome.point, limits), self._settings.tolerance
+            holds = doubt(judged, tolerance) == doubt_of_nodes(judged, tolerance)  # more cycles do not solve those
             status = Status.SOLVED if holds else Status.ITERATION_LIMIT
             outcome = replace(outcome, status=status, gains=np.full_like(outcome.gains, np.nan))
         return solver.solution(Request(outcome.point, False, limits, self._settings, None), outcome)

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from ...adjoint import solved
+from ...cached import cached_property
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
@@ -19,6 +20,7 @@ from .evaluation import Evaluation
 from .relative import relative_residual
 from .residual import Measured, Point, Residual, Sums, measured_at
 from .term_sizes import sizes_at
+from .unsolved import Unsolved, by_casadi, left_of
 
 
 class Conditions:
@@ -31,7 +33,8 @@ class Conditions:
     def residual(self, point: Point, limits: LimitVectors) -> Residual:
         """How far a point is from the conditions; NaN where a function is not finite."""
         unknown = Residual(*[np.nan] * len(fields(Residual)))
-        return measured_at(self.transcription, self.layout, point, limits, self.sums(point), unknown).residual
+        left = self._unsolved.at(point)
+        return measured_at(self.transcription, self.layout, point, limits, self.sums(point), unknown, left).residual
 
     def measure(self, point: Point, limits: LimitVectors) -> Measured:
         """The conditions at a point, also relative to the terms; NaN where a function is not finite."""
@@ -40,7 +43,13 @@ class Conditions:
             sums = sums._replace(objective=sums.objective + limits.cost(limits.excess(sums.rows)))
             sizes = sizes_at(self.evaluation, point, sums, limits)
             relative = relative_residual(self.layout, self.transcription.fixed_z, point, limits, sums, sizes)
-            return measured_at(self.transcription, self.layout, point, limits, sums, relative)
+            left = self._unsolved.at(point)
+            return measured_at(self.transcription, self.layout, point, limits, sums, relative, left)
+
+    @cached_property
+    def _unsolved(self) -> Unsolved:
+        batches = [by_casadi(left_of(block)) for block in self.transcription.blocks]
+        return Unsolved(self.transcription, self.layout, batches)
 
     def sums(self, point: Point) -> Sums:
         """f, g, and the slopes of f + y'g."""

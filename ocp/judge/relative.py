@@ -55,11 +55,11 @@ def relative_residual(
     left = np.where(below * excess == 0, 0.0, np.minimum(left, below / np.where(price > 0, price, 1.0)))
     products[soft] = np.maximum(products[soft], left)
     slopes = np.concatenate(
-        [_share(slope, sizes.slopes), _share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
+        [share(slope, sizes.slopes), share(above, np.maximum(price + above, sizes.cost / size_g[limits.soft]))]
     )
     outside_z = outside(point.z, limits.z_lower, limits.z_upper)
     products = np.append(products, products.sum() / MANY)
-    return largest_of(layout, slopes, _share(error, size_g), _share(outside_z, size_z), products)
+    return largest_of(layout, slopes, share(error, size_g), share(outside_z, size_z), products)
 
 
 def minded(size: np.ndarray, reached: np.ndarray, multiplier: np.ndarray, cost: float) -> np.ndarray:
@@ -81,6 +81,6 @@ def _pressing(
     return np.where((pressure == 0) | (gap == 0), 0.0, products)
 
 
-def _share(error: np.ndarray, size: np.ndarray) -> np.ndarray:
+def share(error: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Nothing is off by nothing, whatever its size; what has outgrown all numbers excuses nothing."""
     return np.where(error == 0.0, 0.0, np.where(size > LARGEST, np.inf, error / np.where(error == 0.0, 1.0, size)))

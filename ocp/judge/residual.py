@@ -10,7 +10,7 @@ at this very point: native/src/ocp/judge/judge.hpp states the rule and judges th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +59,8 @@ class Residual:
 class Measured:
     """Objective and rows g at a point, and the entries of the conditions there.
 
-    residual: their largest, as they are; relative: relative to the size of their terms.
+    residual: their largest, as they are; relative: relative to the size of their terms. left: of implicit nodes, where
+    their solutions may miss; a part of the dynamics' residual.
     """
 
     objective: float
@@ -70,6 +71,17 @@ class Measured:
     complementarity: np.ndarray
     residual: Residual
     relative: Residual
+    left: Left | None = None
+
+
+class Left(NamedTuple):
+    """What solutions of implicit nodes leave of their residuals: the largest entry, the largest beside its own terms,
+    and where that is, in words.
+    """
+
+    error: float
+    relative: float
+    where: str = ""
 
 
 class Sums(NamedTuple):
@@ -81,9 +93,15 @@ class Sums(NamedTuple):
 
 
 def measured_at(
-    transcription: Transcription, layout: Layout, point: Point, limits: LimitVectors, sums: Sums, relative: Residual
+    transcription: Transcription,
+    layout: Layout,
+    point: Point,
+    limits: LimitVectors,
+    sums: Sums,
+    relative: Residual,
+    left: Left | None,
 ) -> Measured:
-    """What follows from the sums at a point. relative: as a judge has it."""
+    """What follows from the sums at a point. relative: as a judge has it, without what nodes have `left`."""
     g = sums.rows
     above, below = beside_price(g, point.y, limits)
     with np.errstate(invalid="ignore"):
@@ -103,7 +121,10 @@ def measured_at(
         complementarity[soft] = np.maximum(complementarity[soft], below * np.minimum(limits.excess(g), 1.0))
     slopes = np.concatenate([stationarity, above])
     residual = largest_of(layout, slopes, outside_g, outside_z, complementarity)
-    return Measured(sums.objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative)
+    if left is not None:
+        residual = replace(residual, dynamics=float(np.maximum(residual.dynamics, left.error)))
+        relative = replace(relative, dynamics=float(np.maximum(relative.dynamics, left.relative)))
+    return Measured(sums.objective, g, stationarity, outside_g, outside_z, complementarity, residual, relative, left)
 
 
 def doubt(measured: Measured, tolerance: float) -> str:
@@ -111,11 +132,25 @@ def doubt(measured: Measured, tolerance: float) -> str:
     for part in fields(Residual):
         relative, value = getattr(measured.relative, part.name), getattr(measured.residual, part.name)
         if not relative <= SLACK * tolerance:
+            if part.name == "dynamics" and (unsolved := doubt_of_nodes(measured, tolerance)):
+                return unsolved
             return (
                 f"the solver took this point for a solution, but its residual of {part.name}, computed again, is "
                 f"{value:.1e}, {relative:.1e} of the terms that are summed there, expected at most {tolerance:.0e}"
             )
     return ""
+
+
+def doubt_of_nodes(measured: Measured, tolerance: float) -> str:
+    """The same of implicit nodes alone."""
+    left = measured.left
+    if left is None or left.relative <= SLACK * tolerance:
+        return ""
+    return (
+        f"the solver took this point for a solution, but the equation of {left.where} is not solved there: its "
+        f"iterations leave {left.error:.1e}, {left.relative:.1e} of the terms that are summed in it, expected at most "
+        f"{tolerance:.0e}; take smaller steps, or start from another guess"
+    )
 
 
 def outside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
 from ...errors import ProblemError
@@ -20,6 +21,7 @@ from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
 from ..answer.status import Status
 from ..judge.residual import Measured, Point, Residual, Sums, measured_at
+from ..judge.unsolved import Unsolved, left_of
 from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
 from ..stages.limit_vectors import LimitVectors, StatedLimits
@@ -33,7 +35,8 @@ from .settings import LIMITS, RULES, Settings
 if TYPE_CHECKING:
     from ..many.rows import ProblemRows
 
-Code = tuple[list[StageFunctions], list[CompiledFunction | None]]  # of the blocks, and what recentres the phases
+Compiled = list[CompiledFunction | None]
+Code = tuple[list[StageFunctions], Compiled, Compiled]  # of the blocks, what recentres the phases, `left_of` the blocks
 LARGEST = sys.float_info.max  # an int may be larger
 TAKEN = [part.name for part in fields(Statistics) if part.name != "build_seconds"]  # the core says these
 
@@ -47,7 +50,12 @@ def _code(transcription: Transcription, hessian: str) -> Code:
             functions.append(stage_functions(transcription, block, hessian))
             progress.advance()
         moved = [transcription.recentring(phase) for phase in transcription.phases]
-        return functions, [None if function is None else compile_function(function) for function in moved]
+        left = [left_of(block) for block in transcription.blocks]
+        return functions, _compiled(moved), _compiled(left, "quick")
+
+
+def _compiled(functions: list[ca.Function | None], optimize: str = "full") -> Compiled:
+    return [None if each is None else compile_function(each, optimize=optimize) for each in functions]
 
 
 class NativeBackend:
@@ -58,7 +66,9 @@ class NativeBackend:
         self._stated = StatedLimits(transcription, layout)
         if code is None:
             code = _code(transcription, hessian)
-        self.functions, self._recentrings = code
+        self.functions, self._recentrings, self._left = code
+        batches = [None if each is None else each.batch for each in self._left]
+        self._unsolved = Unsolved(transcription, layout, batches)
         self.structure = self._core_structure()
         self.structure.quadratic = (
             hessian == "exact" and not any(self._recentrings) and all(each.quadratic for each in self.functions)
@@ -73,7 +83,12 @@ class NativeBackend:
     @property
     def code(self) -> Code:
         """All that was compiled."""
-        return self.functions, self._recentrings
+        return self.functions, self._recentrings, self._left
+
+    @property
+    def inexact(self) -> bool:
+        """Whether the rows rest on nodes whose solutions may miss."""
+        return any(self._left)
 
     @property
     def not_compiled(self) -> str:
@@ -144,7 +159,16 @@ class NativeBackend:
                 f"solve_many: the system has no thread to give ({error}), expected one at least"
             ) from None
         self._idle_batches.append(batch)
+        if self.inexact:
+            self._add_unsolved(rows.shared, into)
         return records
+
+    def _add_unsolved(self, shared_parameters: np.ndarray, into: dict[str, np.ndarray]) -> None:
+        """What nodes have left, to the residuals of all problems that were begun."""
+        begun = into["times"][:, 0] > 0
+        vectors = into["z"][begun], shared_parameters[begun], into["stage_parameters"][begun]
+        for name, left in zip(("residuals", "relative_residuals"), self._unsolved.of_many(*vectors)):
+            into[name][begun] = np.maximum(into[name][begun], left)
 
     def outcome(self, result: core.Result, shared_parameters: np.ndarray) -> Outcome:
         """The core's result of a solve."""
@@ -162,7 +186,9 @@ class NativeBackend:
         vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
         with self._judging:
             self._judge.set_bounds(*self.bounds(limits))
-            return float(self._judge.error(*vectors))
+            error = float(self._judge.error(*vectors))
+        left = self._unsolved.at(point)
+        return error if left is None else float(np.maximum(error, left.relative))
 
     def judge(self, point: Point, limits: LimitVectors) -> Measured:
         """By the same judge."""
@@ -171,7 +197,8 @@ class NativeBackend:
             self._judge.set_bounds(*self.bounds(limits))
             objective, rows, slopes, relative = self._judge.measure(*vectors)
         sums = Sums(objective, rows, slopes)
-        return measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative))
+        left = self._unsolved.at(point)
+        return measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative), left)
 
     def bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""

@@ -19,9 +19,13 @@ from .variables import State, same
 if TYPE_CHECKING:
     from .problem import Problem
 
-# Newton's iterations of an implicit step, from an explicit guess. Each about doubles the correct digits; what is left
-# after the last is below 1e-12 for steps on which the method makes sense.
+# Newton's iterations of an implicit step, from the state itself: the first makes the linearly implicit step. They come
+# to rounding where slopes of f change little in a step (pendulums and tumbling bodies up to 0.2 s, an iiwa with any
+# torques up to 0.01 s). Of 10,440 stiff steps (-x^3, -x^5, exp, atan, tanh, 1/x and the like, 0.05 to 3 s) 70 % do, of
+# those of 0.05 s 92 %; 7 iterations would be 83 % and 98 %, for 40 % more time in an iiwa's functions. Where they do
+# not, the judge says so (`ocp/judge/unsolved.py`).
 NEWTON_ITERATIONS = 5
+UNRESOLVED = 1e-4  # of what the next state moves in the residual: that beside which it rounds
 
 
 def step(problem: Problem) -> dict[str, ca.SX]:
@@ -64,16 +68,20 @@ def rk4(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[
 
 
 def implicit_midpoint(states: list[State], rates: dict[str, ca.SX], h: ca.SX | float) -> dict[str, ca.SX]:
-    """y = x + h f((x + y) / 2): implicit, second order, keeps quadratic invariants. Solved by Newton's method."""
+    """y = x + h f((x + y) / 2): implicit, second order, keeps quadratic invariants. Solved by Newton's method; whether
+    that was enough is for the judge to see.
+    """
     x, f = _entries(states), _entry_rates(states, rates)
     y = ca.SX.sym("next", x.numel())
     residual = y - x - h * _relocated(states, f, (x + y) / 2)
     explicit, slope = solved(residual), solved(ca.jacobian(solved(residual, slopes=True), y))
-    guess = x + h * solved(f)
+    found = x
     for _ in range(NEWTON_ITERATIONS):
-        r, J = ca.substitute([explicit, slope], [y], [guess])
-        guess = guess - ca.solve(J, r)
-    return _by_name(states, implicit("midpoint", y, residual, guess))
+        r, J = ca.substitute([explicit, slope], [y], [found])
+        found = found - ca.solve(J, r)
+    moved_by = y - x - explicit
+    sizes = ca.fabs(x) + ca.fabs(y) + ca.fabs(moved_by) + UNRESOLVED * (ca.fabs(slope) @ ca.fabs(y))
+    return _by_name(states, implicit("implicit midpoint", y, residual, found, sizes=ca.densify(sizes)))
 
 
 def moved(state: State, by: ca.SX) -> ca.SX:

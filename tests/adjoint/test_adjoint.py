@@ -6,7 +6,7 @@ import weakref
 import casadi as ca
 import numpy as np
 import pytest
-from trisweep.adjoint import Derivatives, NodeError, check, expand, implicit, keep, nodes_of, solved
+from trisweep.adjoint import Derivatives, NodeError, check, expand, implicit, inexact, keep, nodes_of, relocate, solved
 
 
 def kepler(mean, eccentricity, iterations=12):
@@ -142,6 +142,7 @@ X, Y = ca.SX.sym("x", 2), ca.SX.sym("y", 2)
             lambda: implicit("a", Y, Y - X, X, ca.SX.eye(3)),
             r"node 'a': inverse has shape \(3, 3\), expected \(2, 2\)",
         ),
+        (lambda: implicit("a", Y, Y - X, X, sizes=X[0]), r"node 'a': sizes has shape \(1, 1\), expected \(2, 1\)"),
         (lambda: implicit("a", Y, Y - X, 2 * Y), "solution contains the node's own unknown 'y_0'"),
         (
             lambda: implicit("a", 2 * Y, Y - X, X),
@@ -232,3 +233,15 @@ def test_a_kept_node_lives_as_long_as_whoever_keeps_it():
         expand(x, y * x)
     with pytest.raises(NodeError, match="node 'Kepler': whoever kept it is gone"):
         solved(first)
+
+
+def test_who_may_miss_its_residual_says_so_inside_others_and_elsewhere():
+    x, y, a, b, c = (ca.SX.sym(name) for name in "xyabc")
+    implicit("inner", a, a**3 - b - x, b + x, sizes=ca.fabs(a**3) + ca.fabs(b + x))
+    implicit("outer", b, b + a - x, x / 2)
+    implicit("exact", c, c - x, x)
+    assert [node.name for node in inexact(nodes_of(b + c))] == ["inner"]
+    implicit("far off", y, y**2 - x, 10 * x, sizes=y**2 + ca.fabs(x))
+    (node,) = inexact(nodes_of(relocate(y, x, 2 * c)))
+    at = ca.Function("at", [x], [solved(ca.vertcat(node.residual, node.sizes))])
+    np.testing.assert_allclose(np.array(at(3.0)).ravel(), [60.0**2 - 6.0, 60.0**2 + 6.0])

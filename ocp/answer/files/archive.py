@@ -119,6 +119,7 @@ def _solution(header: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> Solut
             typed(float, header["objective"], "objective"),
             residual=typed(Residual, header["residual"], "residual"),
             relative=typed(Residual, header["relative"], "relative"),
+            left=None,
             **measured,
         ),
         records=typed(list[Iteration], header["records"], "records"),

@@ -16,6 +16,7 @@ from .evaluation import Evaluation
 from .relative import SMALL, TermSizes
 from .residual import Point, Sums
 
+OWN = 100.0  # times what a row of the dynamics is made of: the largest that its terms count as
 NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
 ROUNDED = 1e-5  # share of the cost below which its slopes are rounding
 NO_COST = 1e-12  # the least scale of a cost that has slopes
@@ -41,6 +42,7 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     layout, x_places = evaluation.layout, evaluation.x_places
     largest, size_z = _largest(layout, point.z)
     size_g, rest_g, size_slope = np.zeros(layout.size_y), np.zeros(layout.size_y), np.abs(point.w)
+    made_of = size_z[x_places]
     cost, size, costless, later = 0.0, 0.0, True, slice(len(x_places))
     bent, curvature, matters = np.zeros(len(point.z)), np.zeros(len(point.z)), np.full(len(point.z), np.inf)
     slopes_of = []
@@ -52,6 +54,7 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
         rest = np.abs(sampled.rows - sampled.along)[:, head:]
         size_g[places] = sampled.row_sizes[:, head:] + rest
         rest_g[places] = rest
+        made_of[places[:, :entered]] += np.abs(sampled.rows[:, head : head + entered])
         size_slope[run] += sampled.slope_sizes.ravel()
         bent[run] += sampled.bent.ravel()
         cost += float(np.sum(np.abs(sampled.cost_slope) * here))
@@ -77,13 +80,18 @@ def sizes_at(evaluation: Evaluation, point: Point, sums: Sums, limits: LimitVect
     natural, most = natural[layout.variables], np.abs(point.z).max(initial=1.0)
     reach = np.maximum(largest, SMALL * np.where(natural > 0, np.clip(natural, 1.0, most), most))
     span_g, reach_g = _reaches(evaluation, slopes_of, largest, reach, most)
-    of_rows = size_g, rest_g + span_g, rest_g + reach_g
+    largest_g = OWN * np.maximum(np.maximum(made_of, largest[x_places]), SMALL)
+    size_g[later] = np.minimum(size_g[later], largest_g)
+    reach_g += rest_g
+    reach_g[later] = np.minimum(reach_g[later], largest_g / SMALL)
+    of_rows = size_g, rest_g + span_g, reach_g
     if costless:
         return TermSizes(*of_rows, np.maximum(size_slope + bent, 1.0), 1.0, largest, reach)
     steepest = max(float((size_slope * largest).max(initial=0.0)), NO_COST)
     resting = np.maximum(natural, largest) < AT_REST
     at_rest = np.minimum(_nearest_limit(limits), _largest_of_all(layout, largest))
-    flat = float((curvature * (SMALL * np.where(resting, at_rest, natural)) ** 2).max(initial=0.0))
+    bending = np.where(resting, at_rest, np.minimum(natural, matters))
+    flat = float((curvature * (SMALL * bending) ** 2).max(initial=0.0))
     least = max(SMALL * steepest, ROUNDED * size, flat)
     of_slopes = np.maximum(size_slope + bent, least / reach)
     return TermSizes(*of_rows, of_slopes, max(min(cost, size), least), largest, reach)

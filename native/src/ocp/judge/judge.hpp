@@ -8,7 +8,8 @@
 //
 // Each is measured relative to the terms that are summed there, at the point itself, so that no change of units (of the
 // cost, of a variable, of a row) changes the verdict:
-//     a row     |g'| |z| + |g - g' z|
+//     a row     |g'| |z| + |g - g' z|, of the dynamics at most OWN times what it is made of, |F| + |x|, L of x or SMALL: a
+//               function that bends within a share of its variables is no larger for its slopes
 //     a slope   |f'| + |g'|' |y| + |w| + |H| |z|
 //     a product of multiplier and gap   C, the cost's scale: the sum of |f' z|, or of |f| where that is less;
 //               all of them together MANY times that: each is a part of the cost that is left to gain
@@ -18,8 +19,9 @@
 //     Z   L, at least SMALL of 1, or of N or the largest |z| of all, whichever is less: beside what has other units nothing counts
 //     a row     SMALL |g'| Z, Z at least NOTICED of the largest of all and of 1: functions have terms inside that are not
 //               seen here, but rounded
-//     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H (SMALL N)^2, and of
-//               ROUNDED |f|. Where a variable and all beside it rest at zero, N says nothing: its limits do, or 1
+//     C         the largest of SMALL times the products of a slope's terms, but |H| |z|, and its variable, of H (SMALL N)^2 with
+//               the N of that stage alone, and of ROUNDED |f|. Where a variable and all beside it rest at zero, N says nothing:
+//               its limits do, or 1
 //     a slope   that / Z
 //     a limit   Z, of a row |g'| Z + |g - g' z|: it may be loosened by the tolerance everywhere
 // Rows and limits are compared with more than their own terms, and L, only where an error of that size moves the cost by no more
@@ -120,11 +122,11 @@ private:
         cost = costless ? 1.0 : std::max(std::min(cost_terms, cost_size), least_cost);
     }
 
-    // N of an entry of z; where that is rounding, as at a motion that stays at zero, its nearer limit, at most 1 and at most what any
-    // other is.
+    // N of an entry of z, at its own stage; where that is rounding, as at a motion that stays at zero, its nearer limit, at most 1
+    // and at most what any other is.
     double natural_size(std::size_t i) const {
         const std::size_t variable = std::size_t(structure.variables[i]);
-        if (std::max(natural[variable], largest[variable]) >= AT_REST) return natural[variable];
+        if (std::max(natural[variable], largest[variable]) >= AT_REST) return std::min(natural[variable], matters[i]);
         double size = largest_of_all >= AT_REST ? std::min(largest_of_all, 1.0) : 1.0;
         for (double limit : {z_low[i], z_high[i]})
             if (limit != 0.0) size = std::min(size, std::fabs(limit));

@@ -41,6 +41,7 @@ public:
         for (int variable : structure.variables) variables = std::max(variables, variable + 1);
         largest.resize(std::size_t(variables));
         natural.resize(std::size_t(variables));
+        made_of.resize(at_dynamics[stages]);
         least_reach.resize(std::size_t(variables));
         turned.resize(largest.size());
         for (int turn : structure.turns) turned[std::size_t(turn)] = true;
@@ -61,6 +62,7 @@ public:
 
 protected:
     static constexpr double SMALL = 1e-4;
+    static constexpr double OWN = 100.0;     // times what a row of the dynamics is made of
     static constexpr double NOTICED = 1e-2;  // share of the largest |z| of all that a row, with the terms inside, feels
 
     // All of it at a point; gives the blocks' part of the objective.
@@ -84,6 +86,7 @@ protected:
     std::vector<double> slope_size, bent, curvature;                         // terms of slopes, |H| |z|; |H_ii|
     std::vector<double> row_size, row_reach, row_span;  // terms of rows; |g'| Z and |g'| L, beside the rest
     std::vector<double> span, reach;                    // L and Z along z
+    std::vector<double> matters;                        // N along z, of each stage alone
     std::vector<double> largest, natural;               // of a variable: L, N
     double largest_of_all = 0.0;                        // of L, but for durations
     double cost_terms = 0.0, cost_size = 0.0;           // the sums of |f' z| and |f|
@@ -126,8 +129,12 @@ private:
         }
         for (const Block& block : structure.blocks) measure_row_reach(block);
         for (std::size_t k = 0; k < structure.nx.size(); ++k)
-            for (int i = 0; structure.parent[k] >= 0 && i < structure.nx[k]; ++i)
-                row_reach[at_dynamics[k] + i] += std::max(reach[at_z[k] + structure.nu[k] + i], NOTICED * most);
+            for (int i = 0; structure.parent[k] >= 0 && i < structure.nx[k]; ++i) {
+                const std::size_t row = at_dynamics[k] + i, x = at_z[k] + structure.nu[k] + i;
+                const double most_of_row = OWN * std::max({made_of[row], span[x], SMALL});
+                row_size[row] = std::min(row_size[row], most_of_row);
+                row_reach[row] = std::min(row_reach[row] + std::max(reach[x], NOTICED * most), most_of_row / SMALL);
+            }
     }
 
     // |g'| Z of a block's rows, beside the rest; of those with limits |g'| L too.
@@ -234,6 +241,7 @@ private:
             if (structure.parent[k] < 0) continue;
             for (int i = 0; i < structure.nx[k]; ++i) {
                 const std::size_t x = at_z[k] + structure.nu[k] + i, row = at_dynamics[k] + i;
+                made_of[row] = std::fabs(g[row]) + size[x];
                 g[row] -= z[x];
                 row_size[row] += size[x];
                 slope[x] -= y[row];
@@ -252,8 +260,9 @@ private:
         for (int r = 0; r < block.inequalities; ++r) visit(row++, at_inequality[stage] + block.at_inequality + r);
     }
 
-    std::vector<double> size, matters;  // along z: of values as terms, N
-    std::vector<double> least_reach;    // of a variable: what Z is at least
+    std::vector<double> size;         // along z: of values as terms
+    std::vector<double> made_of;      // of rows of the dynamics: |F| + |x|
+    std::vector<double> least_reach;  // of a variable: what Z is at least
     std::vector<double> block_rows, weights;
     std::vector<BlockCalls> calls;    // of each block
     std::deque<BlockSums> sums;       // of each block

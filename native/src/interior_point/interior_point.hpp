@@ -60,7 +60,7 @@ public:
             const bool asked_to_end = supervisor.watch(record());
             if (converged() || supervisor.confirmed())
                 return program.convex ? Status::solved : direction.judge_curvature();
-            if (largest_size(program.size_v, point.v) > DIVERGED) return Status::unbounded;
+            if (largest_size(program.size_v, point.v) > farthest) return Status::unbounded;
             if (supervisor.good_enough()) return Status::restored;
             if (iteration >= settings.iterations) return Status::iteration_limit;
             if (out_of_time()) return Status::time_limit;
@@ -88,12 +88,13 @@ public:
     bool correct_rows() { return direction.solve_there(convergence.residual) && search.correct_rows(); }
 
 private:
-    static constexpr double DIVERGED = 1e15;  // entries of a point that is taken for one on its way to infinity
+    static constexpr double DIVERGED = 1e15;  // times the largest entry at the start, or 1: on its way to infinity
     static constexpr double NEARLY = 1e-2;    // error from which on the cost is about what it will be
     static constexpr double NOTICED = 3.0;    // factor of it
 
     void start() {
         began = {};
+        farthest = DIVERGED * std::max(1.0, largest_size(program.size_v, point.v));
         point.start();
         direction.start();
         search.start(violation_factor);
@@ -243,6 +244,7 @@ private:
     const double violation_factor;
     Jam jam;
     Retreat retreat;
+    double farthest = DIVERGED;          // that a point may be
     bool followed = false;               // the cost, by its scale
     Stopwatch::clock::time_point began;  // the present iteration
 };

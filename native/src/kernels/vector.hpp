@@ -52,6 +52,7 @@ inline double sum(vec v) {
 }
 
 inline vec larger(vec a, vec b) { return a > b ? a : b; }
+inline vec smaller(vec a, vec b) { return a < b ? a : b; }
 // The largest entry, or 0.
 inline double largest(vec v) {
     double entries[W], found = 0.0;

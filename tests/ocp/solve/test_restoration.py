@@ -2,13 +2,14 @@
 
 from itertools import pairwise
 
+import casadi as ca
 import numpy as np
 import pytest
 from motions import motion
 from scoreboard.judge import Judge
 from suite import case
 from support.rivals import OF_IPOPT
-from trisweep.ocp import Settings
+from trisweep.ocp import Problem, Settings
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,36 @@ def test_curvature_of_the_rows_is_left_out_where_steps_are_short(guess):
     solver = made.problem.build()
     solution = solver.solve(made.guesses()[guess], settings=Settings(iterations=250), **made.parameters)
     assert solution.solved and Judge(solver, seconds=600)(solution).false == ""
+
+
+def two_pushes():
+    """Three steps of a state, and controls that only a row at hand says anything of."""
+    ocp = Problem(steps=3)
+    x, e = ocp.state("x"), ocp.control("e", 2, lower=-1, upper=1)
+    ocp.next(x=x + e[0])
+    ocp.minimize(ca.sumsqr(e))
+    return ocp, x, e
+
+
+FLAT_AT_ZERO = {
+    "product": (lambda x, e: e[0] * e[1], {"equals": 0.3, "at": 1}),
+    "product from below": (lambda x, e: e[0] * e[1], {"lower": 0.3}),
+    "square": (lambda x, e: e[0] ** 2, {"equals": 0.3}),
+    "square from below": (lambda x, e: e[0] ** 2, {"lower": 0.3}),
+    "ring": (lambda x, e: ca.sumsqr(e), {"lower": 0.5}),
+    "cosine": (lambda x, e: ca.cos(3 * e[0]), {"equals": 0.2}),
+    "square of a state": (lambda x, e: x**2, {"equals": 0.5, "at": "end"}),
+}
+
+
+@pytest.mark.parametrize("name", FLAT_AT_ZERO)
+def test_rows_without_slope_at_the_guess_are_met(name):
+    """Where the violation has a saddle or a maximum it is not least: these were "infeasible" from a guess of zero, to
+    IPOPT too."""
+    row, demand = FLAT_AT_ZERO[name]
+    ocp, x, e = two_pushes()
+    ocp.constrain("start", x, equals=0, at="start")
+    ocp.constrain("row", row(x, e), **demand)
+    solution = ocp.build().solve()
+    assert solution.solved and solution.statistics.iterations <= 60
+    assert solution.check().worst < 1e-6

@@ -11,6 +11,9 @@
 //                Where all that is sought is to meet the rows (restoration), their curvature is left out from a step that was
 //                cut short until most of one can be taken again
 //     shifted    the least delta on the diagonal that serves (regularization.hpp)
+//
+// Where many rows are met by few controls, one step after the other, the sweep may see a direction that curves down where there is
+// none: its numbers have grown until nothing of the Hessian is left in them. It is asked now and then whether it is that.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +41,9 @@ public:
 
     void start() {
         regularization = {};
-        running = 0;
-        cut = turned_down = false;
+        running = failures = 0;
+        next_look = FIRST_LOOK;
+        cut = turned_down = softly = false;
         program.damps = program.spares = false;
         cost = program.curved_cost ? Cost::convex : Cost::unknown;
     }
@@ -55,6 +59,8 @@ public:
             running = 0;
             return true;
         }
+        const bool doubted = softly || ++failures >= next_look;
+        if (doubted && serves_softly()) return true;
         if (rule == CurvatureRule::damped && ++running <= MOST_RUNNING) {
             if (cost == Cost::unknown && !look_at_cost(sigma)) return false;
             program.damps = cost == Cost::convex;
@@ -65,8 +71,7 @@ public:
                 }
         }
         program.spares = cost == Cost::other && !turned_down;
-        Stopwatch watch(point.times.linear);
-        return regularization.increase(program) || regularization.strengthen(program, point.mu);
+        return increase(doubted);
     }
 
     // The share of its direction that a step took, from rows so far off; `shortened`: the search had turned down longer ones.
@@ -80,12 +85,42 @@ private:
     static constexpr double SHARES[] = {0.5, 0.0};
     static constexpr double SHORT = 0.1, LONG = 0.5;  // shares of a direction
     static constexpr int MOST_RUNNING = 20;           // iterations
+    static constexpr int FIRST_LOOK = 4,
+                         LATER = 2;  // failures until the sweep is doubted, and how many times more until again
+    static constexpr double SUSPICIOUS = 1e4;  // a delta, where the scaled cost has curvature of about 1
 
     enum class Cost { unknown, convex, other };
 
     bool serves() {
         Stopwatch watch(point.times.linear);
         return program.factor(0.0, 0.0);
+    }
+
+    // Whether the Hessian serves after all, where rows may be missed by a little.
+    bool serves_softly() {
+        Stopwatch watch(point.times.linear);
+        softly = regularization.soften(program, point.mu);
+        if (softly) return true;
+        regularization.clear();
+        next_look = LATER * failures;
+        return false;
+    }
+
+    // With a delta; where it takes one that no Hessian should need, the sweep is doubted first.
+    bool increase(bool doubted) {
+        const Regularization before = regularization;
+        if (!finds_delta()) return false;
+        if (doubted || regularization.delta_c > 0.0 || regularization.delta <= SUSPICIOUS) return true;
+        const Regularization with_delta = std::exchange(regularization, before);
+        if (serves_softly()) return true;
+        regularization = with_delta;
+        Stopwatch watch(point.times.linear);
+        return program.factor(regularization.delta, 0.0);
+    }
+
+    bool finds_delta() {
+        Stopwatch watch(point.times.linear);
+        return regularization.increase(program) || regularization.strengthen(program, point.mu);
     }
 
     // The kind of the cost, once in a solve.
@@ -101,7 +136,10 @@ private:
     Program& program;
     Arena arena;
     Cost cost = Cost::unknown;
-    int running = 0;           // iterations, one after the other, whose Hessian was changed
+    int running = 0;   // iterations, one after the other, whose Hessian was changed
+    int failures = 0;  // of the Hessian as it is, in a solve
+    int next_look = FIRST_LOOK;
+    bool softly = false;       // it served so when it was doubted last
     bool cut = false;          // steps are short
     bool turned_down = false;  // by the search
     double* no_sigma;

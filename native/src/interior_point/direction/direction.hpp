@@ -105,19 +105,27 @@ public:
     }
 
     // What a point whose residuals are small is. Where the objective curves down along a direction that the constraints leave open:
-    // a saddle or a maximum. Where even a Hessian that is all diagonal seems to, rows depend on each other nearly: nobody can tell.
+    // a saddle or a maximum. Beside stiff bounds small curvature is rounding, so they count as less stiff then: what still serves
+    // serves. Where even a Hessian that is all diagonal seems to curve down, rows depend on each other nearly: nobody can tell.
     Status judge_curvature() {
         set_curvature(program, sigma);
         program.take_sigma(sigma);
         program.spares = false;
         exact = program.factor(0.0, 0.0);
-        const double stiffest = largest_over(program.size_v, [&](int i) {
-            const vec size = load(program.size + i);
-            return size * size * load(sigma + i);
-        });
-        const double flat = std::max(FLAT, ROUNDING * stiffest);
-        if (exact || program.factor(flat, 0.0)) return Status::solved;
-        return program.factor(STIFF, 0.0) ? Status::not_minimal : Status::stalled;
+        if (exact) return Status::solved;
+        const double cost = std::min(1.0, std::max(std::fabs(point.f), program.cost_scale()));
+        Regularization& regularization = curvature.regularization;
+        const auto serves = [&](const auto& serves_with) {
+            for (const double stiffest : STIFFEST) {
+                limit_stiffness(cost * stiffest);
+                regularization.delta = cost * std::max(FLAT, ROUNDING * stiffest);
+                if (serves_with()) return true;
+            }
+            return false;
+        };
+        if (serves([&] { return program.factor(regularization.delta, 0.0); })) return Status::solved;
+        if (!program.factor(STIFF, 0.0)) return Status::stalled;
+        return serves([&] { return regularization.soften(program, point.mu); }) ? Status::solved : Status::not_minimal;
     }
 
     // The direction from there, by the factors of that look. False where they are not those of the system itself.
@@ -148,8 +156,19 @@ public:
     }
 
 private:
-    static constexpr int SINGULAR_TRIES = 5;   // larger deltas for a system whose solution has a large residual
-    static constexpr double FLAT = 1e-6;       // curvature, of the scaled problem, below which a direction is flat
+    // Sigma beside this, at the sizes of the variables.
+    void limit_stiffness(double most) {
+        for (int i = 0; i < program.size_v; i += W) {
+            const vec size = load(program.size + i);
+            store(sigma + i, smaller(load(sigma + i), most / (size * size)));
+        }
+        program.take_sigma(sigma);
+    }
+
+    static constexpr int SINGULAR_TRIES = 5;  // larger deltas for a system whose solution has a large residual
+    static constexpr double FLAT = 1e-6;      // curvature, of the scaled problem, below which a direction is flat
+    static constexpr double STIFFEST[] = {
+        1e8, 1e10};  // likewise, of bounds: the first is enough but beside much more that curves down
     static constexpr double ROUNDING = 1e-15;  // share of the stiffest bound's curvature that is lost in the sums
     static constexpr double STIFF = 1e20;      // a delta beside which there is no other curvature
     static constexpr double LARGEST_ESTIMATE = 1e3;

@@ -79,6 +79,8 @@ public:
 private:
     static constexpr double ENOUGH = 1e-8, COMFORTABLE = 1e-10, SINGULAR = 0.1;  // residuals, relative as in `refine`
     static constexpr double PRECISE = 1e-12;
+    static constexpr double USEFUL =
+        1e-6;  // share of a residual that a step has to reach: where rows contradict, less is rounding
     static constexpr int STEPS = 8, UNWATCHED = 3;
 
     struct Pair {
@@ -109,7 +111,7 @@ private:
                 add(-along, p[i], p[k]);
             }
             const double size = std::sqrt(dot(q[k], q[k]));
-            if (!(size > 0.0) || !(size <= 1e300)) break;
+            if (!(size > USEFUL * std::sqrt(dot(residual, residual))) || !(size <= 1e300)) break;
             add(1.0 / size - 1.0, q[k], q[k]);
             add(1.0 / size - 1.0, p[k], p[k]);
             const double length = -dot(residual, q[k]);

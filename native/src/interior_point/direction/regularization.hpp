@@ -29,8 +29,14 @@ public:
     bool strengthen(Program& program, double mu) {
         if (delta_c > 0.0) return increase(program);
         if (delta > LARGEST) delta = 0.0;
+        return soften(program, mu) || increase(program);
+    }
+
+    // The same delta where rows may be missed by a little. Whatever serves there serves the rows as they are, too: along what
+    // they leave open both are the same. Only the sweep's numbers do not grow as they may where few controls meet many rows.
+    bool soften(Program& program, double mu) {
         delta_c = 1e-8 * std::pow(mu, 0.25);
-        return program.factor(delta, delta_c) || increase(program);
+        return program.factor(delta, delta_c);
     }
 
     // The share of its direction that a step took, and the rows' violation where it began.

@@ -137,6 +137,9 @@ public:
         return horizon.row_terms(v, sum_of_sizes(size_v - at_slack(), v + at_slack()));
     }
 
+    // Whether entry i of z is a variable that is not given.
+    bool moves(int i) const { return real[i] != 0.0 && std::find(fixed.begin(), fixed.end(), i) == fixed.end(); }
+
     // Where the root's fixed entries stand in v.
     const std::vector<int>& fixed_places() const { return fixed; }
 

@@ -3,6 +3,8 @@
 // nearby, the problem is infeasible here.
 #pragma once
 
+#include <random>
+
 #include "approach.hpp"
 #include "interior_point/interior_point.hpp"
 #include "ocp/program/elastic.hpp"
@@ -27,7 +29,7 @@ public:
 
     // Where steps count, normal ones first. Then rounds of the elastic problem, each about the end of the last one and tied to it
     // much less, until one of them reaches a point that serves the outer problem, or one whose rows hold, or does not make the
-    // violation any less: then it is least where that began.
+    // violation any less: then it is least where that began, unless that is a saddle or a maximum of it, which is left, once.
     Status run() {
         const double worst = largest_size(base.size_y, outer.point.r);
         if (worst <= outer.settings.tolerance) return Status::stalled;
@@ -42,14 +44,24 @@ public:
         inner.point.mu = std::max(outer.point.mu, worst);
         std::fill_n(inner.point.y, elastic.size_y, 0.0);
         double proximity = std::sqrt(inner.point.mu), least = INFINITY;
+        bool at_saddle = false, moved = false;
         for (int round = 0; round < ROUNDS; ++round) {
             base.copy_place(place);
             const Status status = run_round(proximity, round == 0);
             if (!evaluate_base()) return Status::not_finite;
             const double violation = sum_of_sizes(base.size_y, rows);
             const bool ended = status == Status::solved || status == Status::not_minimal || status == Status::stalled;
+            at_saddle |= status == Status::not_minimal;
             if (ended && violation > BETTER * least) {
                 base.set_place(place);
+                if (at_saddle && !moved) {
+                    moved = true;
+                    move_off();
+                    if (!outer.point.evaluate()) return Status::not_finite;
+                    inner.point.mu = std::max(outer.point.mu, largest_size(base.size_y, outer.point.r));
+                    proximity = std::sqrt(inner.point.mu), least = INFINITY;
+                    continue;
+                }
                 testify();
                 return Status::infeasible;
             }
@@ -72,8 +84,23 @@ private:
     static constexpr double LOOSER = 1e-3;     // the tie to the reference, from round to round
     static constexpr double BETTER = 0.999;    // of the violation before: a round that has made it less
     static constexpr double TOLERANCE = 1e-6;  // of a round: enough to tell where the violation is least
-    static constexpr double NEAR = 1e-2;       // violation of a row at which its multiplier can be told
-    static constexpr double NEARLY = 1e-4;     // error at which a stalled round counts as a converged one
+    static constexpr double ASIDE =
+        0.01;  // of a variable's size, and half of the way to its bounds: most that it is moved by
+    static constexpr double NEAR = 1e-2;    // violation of a row at which its multiplier can be told
+    static constexpr double NEARLY = 1e-4;  // error at which a stalled round counts as a converged one
+
+    // Every variable by a share of ASIDE of its own, the same every time.
+    void move_off() {
+        std::minstd_rand random;
+        for (int i = 0; i < base.at_slack(); ++i) {
+            if (!base.moves(i)) continue;
+            const double share = 2.0 * double(random()) / double(std::minstd_rand::max()) - 1.0;
+            double &v = outer.point.v[i], by = ASIDE * base.size[i] * share;
+            if (base.lower.there[i] != 0.0) by = std::max(by, 0.5 * (base.lower.bound[i] - v));
+            if (base.upper.there[i] != 0.0) by = std::min(by, 0.5 * (base.upper.bound[i] - v));
+            v += by;
+        }
+    }
 
     void connect() {
         inner.settings = outer.settings;

@@ -50,6 +50,8 @@ public:
     }
 
 private:
+    static constexpr double ROUNDING = 1e-15;  // share of a value
+
     // Values and slopes at z, as they are scaled now. False where one is not finite.
     bool look(const double* z) {
         Values values{0.0, rows, rows + program.at_eta(), rows + program.at_nu()};
@@ -61,7 +63,16 @@ private:
     bool look_at_slopes(const double* z) {
         if (!horizon.linearize(z)) return false;
         program.leave_out_fixed(horizon.gradient);
+        leave_out_rounding();
         return true;
+    }
+
+    // Slopes of the objective that are less than the rounding of its value: it has none here.
+    void leave_out_rounding() const {
+        const double steepest = largest_over(
+            riccati.size_z, [&](int i) { return magnitude(load(horizon.gradient + i)) * load(program.size + i); });
+        if (steepest < ROUNDING * std::fabs(horizon.objective_scale * objective))
+            std::fill_n(horizon.gradient, riccati.size_z, 0.0);
     }
 
     // An objective without slope at z, by its curvature times the squares of the sizes. That says less than a slope: only where it is

@@ -175,7 +175,25 @@ private:
         return cut ? status : Status::stalled;
     }
 
+    // Without a cost whatever meets the rows is a solution, with multipliers of zero: nothing is left to be found of them.
+    bool holds_without_cost() {
+        Iterate& point = interior_point.point;
+        if (program.convex || horizon.has_cost() || program.excess.size > 0 ||
+            largest_size(program.size_y, point.r) > tolerance)
+            return false;
+        collect_point();
+        std::fill(result.y.begin(), result.y.end(), 0.0), std::fill(result.w.begin(), result.w.end(), 0.0);
+        result.verdict = judge.measure(result.z.data(), result.y.data(), result.w.data(), horizon.parameters,
+                                       result.stage_parameters.data());
+        if (!(result.verdict.relative.worst() <= CLEARLY * tolerance)) return false;
+        std::fill_n(point.y, program.size_y, 0.0);
+        for (Bounds* b : {&program.lower, &program.upper}) std::fill_n(b->dual, b->size, 0.0);
+        program.clear_hessian();
+        return agreed = true;
+    }
+
     bool confirmed() override {
+        if (holds_without_cost()) return true;
         if (!asks_judge) return lingers() && holds_but_for_limits();
         if (interior_point.iteration == refused_at) return false;
         ask_judge();

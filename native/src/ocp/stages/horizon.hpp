@@ -27,6 +27,12 @@ public:
         });
     }
 
+    // Whether anything is minimised.
+    bool has_cost() const {
+        return blocks.empty() ||
+               std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.objective > 0; });
+    }
+
     // For a new solve: no scales, and where all is quadratic the constants of these parameters. Whether that is convex.
     bool renew() {
         forget_scales();

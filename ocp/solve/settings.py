@@ -23,7 +23,7 @@ class Settings:
     tolerance: float = DEFAULT.tolerance  # scaled KKT error of a solution
     iterations: int = DEFAULT.iterations  # at most
     seconds: float = DEFAULT.seconds  # at most
-    initial_barrier: float = DEFAULT.initial_barrier  # mu at the start
+    initial_barrier: float = DEFAULT.initial_barrier  # mu at the start; "adaptive" chooses another one at once
     barrier: str = DEFAULT.barrier.name  # "adaptive" or "monotone": how mu falls
     curvature: str = DEFAULT.curvature.name  # "damped" or "shifted": how a Hessian that curves down is met
     patience: int = DEFAULT.patience  # short steps in a row before restoration; 0: where there is no step at all

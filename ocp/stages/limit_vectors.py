@@ -101,8 +101,8 @@ class LimitedRows:
             which = "solve" if problems == 1 else f"solve_many: problem {problem}"
             low, high = lower[problem, k, i], upper[problem, k, i]
             row = f"'{self.names[i]}'" if self.names else f"row {i}"
-            raise ProblemError(f"{which}: {self.name}: {row} at stage {self.stages[k]} has lower {low:g} and upper "
-                               f"{high:g}, expected lower <= upper")  # fmt: skip
+            raise ProblemError(f"{which}: {self.name}: {row} at stage {self.stages[k]} has lower {low:.15g} and upper "
+                               f"{high:.15g}, expected lower <= upper")  # fmt: skip
         return lower, upper
 
 

@@ -62,7 +62,9 @@ def checked_limits(where: str, size: int, lower: Any, upper: Any) -> Limits:
     low, high = limits.numbers
     if (low > high).any():
         i = int(np.flatnonzero(low > high)[0])
-        raise ProblemError(f"{where}: lower[{i}] is {low[i]:g} and upper[{i}] is {high[i]:g}, expected lower <= upper")
+        raise ProblemError(
+            f"{where}: lower[{i}] is {low[i]:.15g} and upper[{i}] is {high[i]:.15g}, expected lower <= upper"
+        )
     if (low == np.inf).any() or (high == -np.inf).any():
         raise ProblemError(f"{where}: a lower bound is +inf or an upper one -inf, expected room between them")
     return limits

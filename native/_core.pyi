@@ -700,15 +700,6 @@ class Judge:
         arg3: NDArray[numpy.float64],
         /,
     ) -> None: ...
-    def error(
-        self,
-        arg0: NDArray[numpy.float64],
-        arg1: NDArray[numpy.float64],
-        arg2: NDArray[numpy.float64],
-        arg3: NDArray[numpy.float64],
-        arg4: NDArray[numpy.float64],
-        /,
-    ) -> float: ...
     def measure(
         self,
         arg0: NDArray[numpy.float64],

@@ -128,11 +128,16 @@ def _reaches(
 
 def _largest(layout: Layout, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Along z: L, the largest value of the same variable anywhere, and the size of the value as a term."""
-    variables, turns = layout.variables, np.array(layout.turns, dtype=int)
-    most = np.zeros(variables.max(initial=-1) + 1)
-    np.maximum.at(most, variables, np.abs(z))
+    turns = np.isin(layout.variables, np.array(layout.turns, dtype=int))
+    return largest_along(layout, z), np.where(turns, 1.0, np.abs(z))
+
+
+def largest_along(layout: Layout, z: np.ndarray) -> np.ndarray:
+    """L alone."""
+    most, turns = np.zeros(layout.variables.max(initial=-1) + 1), np.array(layout.turns, dtype=int)
+    np.maximum.at(most, layout.variables, np.abs(z))
     most[turns] = np.maximum(most[turns], 1.0)
-    return most[variables], np.where(np.isin(variables, turns), 1.0, np.abs(z))
+    return most[layout.variables]
 
 
 def _sizes_of(block: Block) -> ca.Function:

@@ -20,7 +20,8 @@ from ...native.progress_bar import Progress
 from ..answer.iteration import Iteration
 from ..answer.statistics import Statistics
 from ..answer.status import Status
-from ..judge.residual import Measured, Point, Residual, Sums, measured_at
+from ..judge.made_of import NOTICED, stricter
+from ..judge.residual import SLACK, Measured, Point, Residual, Sums, measured_at, outside
 from ..judge.unsolved import Unsolved, left_of
 from ..stages.functions import StageFunctions, stage_functions
 from ..stages.layout import Layout
@@ -161,6 +162,10 @@ class NativeBackend:
         self._idle_batches.append(batch)
         if self.inexact:
             self._add_unsolved(rows.shared, into)
+        noticed = (into["residuals"] > NOTICED) & (into["relative_residuals"] <= SLACK * settings.tolerance)
+        for i in np.flatnonzero(noticed).tolist():
+            point = Point(into["z"][i], into["y"][i], into["w"][i], rows.shared[i], into["stage_parameters"][i])
+            into["relative_residuals"][i] = self.judge(point, limits.of(i)).relative.worst
         return records
 
     def _add_unsolved(self, shared_parameters: np.ndarray, into: dict[str, np.ndarray]) -> None:
@@ -186,8 +191,12 @@ class NativeBackend:
         vectors = point.z, point.y, point.w, point.shared_parameters, point.stage_parameters
         with self._judging:
             self._judge.set_bounds(*self.bounds(limits))
-            error = float(self._judge.error(*vectors))
-        left = self._unsolved.at(point)
+            _, rows, _, relative = self._judge.measure(*vectors)
+        off = outside(rows, limits.y_lower, limits.y_upper)
+        off[limits.soft] = 0.0
+        if off.max(initial=0.0) > NOTICED:
+            return self.judge(point, limits).relative.worst
+        left, error = self._unsolved.at(point), float(np.max(relative))
         return error if left is None else float(np.maximum(error, left.relative))
 
     def judge(self, point: Point, limits: LimitVectors) -> Measured:
@@ -198,7 +207,8 @@ class NativeBackend:
             objective, rows, slopes, relative = self._judge.measure(*vectors)
         sums = Sums(objective, rows, slopes)
         left = self._unsolved.at(point)
-        return measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative), left)
+        measured = measured_at(self.transcription, self.layout, point, limits, sums, Residual(*relative), left)
+        return stricter(self.transcription, self.layout, point, measured)
 
     def bounds(self, limits: LimitVectors) -> list[np.ndarray]:
         """Limits as the core takes them: of z, then of the inequalities; of one problem, or a row each of several."""

@@ -101,7 +101,7 @@ def _named(block: Block, error: CompileError) -> CompileError:
 
 def stage_functions(transcription: Transcription, block: Block, hessian: str) -> StageFunctions:
     """The functions of a block, by recursions where its rows rest on large robots alone."""
-    if _large(nodes_of(block.rows)):
+    if large(nodes_of(block.rows)):
         from .recursive_stage import recursive_stage
 
         made = recursive_stage(block, transcription.kind(block, hessian))
@@ -110,5 +110,6 @@ def stage_functions(transcription: Transcription, block: Block, hessian: str) ->
     return CompiledStage(block, transcription.functions(block, hessian))
 
 
-def _large(nodes: Sequence[ImplicitNode]) -> bool:
+def large(nodes: Sequence[ImplicitNode]) -> bool:
+    """Whether recursions over bodies take less time than straight code."""
     return bool(nodes) and sum(node.unknowns.numel() for node in nodes) >= MANY_UNKNOWNS * len(nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import casadi as ca
 import numpy as np
@@ -34,6 +34,11 @@ class LimitVectors:
     y_target: np.ndarray
     y_price: np.ndarray
     y_growth: np.ndarray
+
+    def of(self, problem: int) -> LimitVectors:
+        """Those of one of several, which may all have the same."""
+        parts = (getattr(self, part.name) for part in fields(self))
+        return LimitVectors(*(part[problem if len(part) > 1 else 0] if part.ndim == 2 else part for part in parts))
 
     @cached_property
     def soft(self) -> np.ndarray:

@@ -98,11 +98,6 @@ Verdict verdict(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vecto
     return judge.measure(z.data(), y.data(), w.data(), shared.data(), stage_parameters.data());
 }
 
-// The largest of the relative conditions.
-double error(Judge& judge, Vector z, Vector y, Vector w, Vector shared, Vector stage_parameters) {
-    return verdict(judge, z, y, w, shared, stage_parameters).relative.worst();
-}
-
 // Objective, values of the rows, slopes, and the relative conditions.
 Tuple<double, Array, Array, Tuple<double, double, double, double, double, double>> measure(Judge& judge, Vector z,
                                                                                            Vector y, Vector w,
@@ -250,7 +245,6 @@ void bind_solver(nb::module_& m) {
              [](Judge& j, Vector z_low, Vector z_high, Vector c_low, Vector c_high) {
                  j.set_bounds(plain(z_low), plain(z_high), plain(c_low), plain(c_high));
              })
-        .def("error", &error)
         .def("measure", &measure);
     nb::class_<Solver>(m, "Solver", "The interior point on a horizon; `trisweep.ocp` is its public face.")
         .def(nb::init<const Structure&>())

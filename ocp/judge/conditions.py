@@ -17,6 +17,7 @@ from ..stages.limit_vectors import LimitVectors
 from ..stages.stages import Block
 from ..stages.transcription import Transcription
 from .evaluation import Evaluation
+from .made_of import stricter
 from .relative import relative_residual
 from .residual import Measured, Point, Residual, Sums, measured_at
 from .term_sizes import sizes_at
@@ -44,7 +45,8 @@ class Conditions:
             sizes = sizes_at(self.evaluation, point, sums, limits)
             relative = relative_residual(self.layout, self.transcription.fixed_z, point, limits, sums, sizes)
             left = self._unsolved.at(point)
-            return measured_at(self.transcription, self.layout, point, limits, sums, relative, left)
+            measured = measured_at(self.transcription, self.layout, point, limits, sums, relative, left)
+            return stricter(self.transcription, self.layout, point, measured)
 
     @cached_property
     def _unsolved(self) -> Unsolved:

@@ -24,11 +24,10 @@ from ..statement.costs_and_constraints.terms import CONSTRAINTS
 from .evaluation import Evaluation
 from .relative import SMALL
 from .residual import Measured, Point
-from .term_sizes import largest_along
+from .term_sizes import OWN, largest_along
 
 NOTICED = 1e-6  # an error in the units of the statement
 REFUSED = 1e-5  # a relative error with which nothing is solved
-OWN = 100.0  # times what a row is made of: the largest that it counts as
 
 Sized = tuple[float, float]  # a value, and the size of what it is made of
 UNBOUNDED = (math.nan, math.inf)

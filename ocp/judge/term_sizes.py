@@ -16,7 +16,7 @@ from .evaluation import Evaluation
 from .relative import SMALL, TermSizes
 from .residual import Point, Sums
 
-OWN = 100.0  # times what a row of the dynamics is made of: the largest that its terms count as
+OWN = 100.0  # times what a row is made of: the largest that its terms count as
 NOTICED = 1e-2  # share of the largest |z| of all that an equality, with the terms inside its functions, feels
 ROUNDED = 1e-5  # share of the cost below which its slopes are rounding
 NO_COST = 1e-12  # the least scale of a cost that has slopes
